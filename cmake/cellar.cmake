@@ -1,0 +1,40 @@
+# The two functions by which every folder declares its targets.
+
+add_library(cellar_flags INTERFACE)
+target_include_directories(cellar_flags INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+target_compile_options(cellar_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers
+                       $<$<BOOL:${CELLAR_WERROR}>:-Werror>)
+target_compile_definitions(cellar_flags INTERFACE CELLAR_VERSION="${PROJECT_VERSION}")
+
+# cellar_library(cellar_wire SOURCES frame.cc ring.cc DEPS cellar_base absl::status)
+function(cellar_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE $<BUILD_INTERFACE:cellar_flags>)
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  set_property(GLOBAL APPEND PROPERTY CELLAR_LIBRARIES ${name})
+endfunction()
+
+# cellar_test(wire_frame_test SOURCES wire/frame_test.cc DEPS cellar_wire LABEL unit [TIMEOUT 60] [PER_CASE] [WORKER])
+# One ctest entry per file; with PER_CASE one per test case, so that each runs in a process of its own. WORKER is for
+# tests that start the worker program.
+function(cellar_test name)
+  cmake_parse_arguments(ARG "PER_CASE;WORKER" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 60)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} cellar_flags GTest::gmock GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  set(properties LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_WORKER)
+    add_dependencies(${name} cellar_worker)
+    list(APPEND properties ENVIRONMENT CELLAR_WORKER=$<TARGET_FILE:cellar_worker>)
+  endif()
+  if(ARG_PER_CASE)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
+  else()
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ${properties})
+  endif()
+endfunction()

@@ -1,0 +1,109 @@
+#include "embed/descendants.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unordered_map>
+#include <vector>
+
+namespace cellar::embed {
+namespace {
+
+struct ProcessRow {
+  pid_t parent;
+  char state;
+};
+
+// pid -> parent for every process, from /proc/<pid>/stat. Not /proc/<pid>/task/*/children: kernels are built
+// without it.
+std::unordered_map<pid_t, ProcessRow> ReadProcesses() {
+  std::unordered_map<pid_t, ProcessRow> processes;
+  DIR* proc = opendir("/proc");
+  if (proc == nullptr) return processes;
+  while (dirent* entry = readdir(proc)) {
+    pid_t pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+    if (pid <= 0) continue;
+    char path[64];
+    std::snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) continue;
+    char text[512];
+    ssize_t size = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (size <= 0) continue;
+    text[size] = '\0';
+    // The command name stands in parentheses and may itself contain any character.
+    const char* after_name = std::strrchr(text, ')');
+    ProcessRow row;
+    if (after_name != nullptr &&
+        std::sscanf(after_name + 1, " %c %d", &row.state, &row.parent) == 2) {
+      processes.emplace(pid, row);
+    }
+  }
+  closedir(proc);
+  return processes;
+}
+
+bool IsBelow(pid_t pid, pid_t ancestor, const std::set<pid_t>& spared,
+             const std::unordered_map<pid_t, ProcessRow>& processes) {
+  for (int depth = 0; depth < 10'000; ++depth) {
+    if (spared.contains(pid)) return false;
+    auto row = processes.find(pid);
+    if (row == processes.end()) return false;
+    if (row->second.parent == ancestor) return true;
+    pid = row->second.parent;
+  }
+  return false;
+}
+
+// Living descendants (zombies are not).
+std::vector<pid_t> LivingDescendants(const std::set<pid_t>& spared) {
+  auto processes = ReadProcesses();
+  std::vector<pid_t> living;
+  for (const auto& [pid, row] : processes) {
+    if (row.state != 'Z' && row.state != 'X' && IsBelow(pid, getpid(), spared, processes)) {
+      living.push_back(pid);
+    }
+  }
+  return living;
+}
+
+// Reaps whatever is dead but the spared. False when there is no child left at all.
+bool ReapDead(const std::set<pid_t>& spared) {
+  while (true) {
+    siginfo_t info = {};
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return false;
+    if (info.si_pid == 0 || spared.contains(info.si_pid)) return true;
+    waitid(P_PID, static_cast<id_t>(info.si_pid), &info, WEXITED | WNOHANG);
+  }
+}
+
+}  // namespace
+
+void BecomeSubreaper() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+void KillDescendants(const std::set<pid_t>& spared) {
+  while (ReapDead(spared)) {
+    std::vector<pid_t> living = LivingDescendants(spared);
+    if (living.empty()) {
+      if (!spared.empty()) return;
+      poll(nullptr, 0, 1);  // all that is left are processes on their way out
+      continue;
+    }
+    // Stopped first, so that none can fork while the others are being killed. A pid read a moment ago is still
+    // that process, or gone: it can be given out again only after its parent, below us and stopped too, reaped it.
+    for (pid_t pid : living) kill(pid, SIGSTOP);
+    for (pid_t pid : living) kill(pid, SIGKILL);
+    poll(nullptr, 0, 1);
+  }
+}
+
+}  // namespace cellar::embed

@@ -1,0 +1,17 @@
+// Ending every process below this one, whatever it did to get away: new sessions, stopped processes, fork bombs.
+// Works only in a process that is a subreaper, since orphans must come back to it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <set>
+
+namespace cellar::embed {
+
+// Becomes the parent of every orphan below.
+void BecomeSubreaper();
+
+// Kills and reaps all descendants except `spared` children and what is below them. Returns when none is left.
+void KillDescendants(const std::set<pid_t>& spared = {});
+
+}  // namespace cellar::embed

@@ -1,0 +1,11 @@
+// Knowing whether this process is the worker or a child that a cell forked. Such a child writes to fd 1 and 2 only,
+// never to the ring or the channel, and ends when it returns from the cell.
+#pragma once
+
+namespace cellar::embed {
+
+// From now on, a fork of this process makes a forked child.
+void ArmForkGuard();
+bool IsForkedChild();
+
+}  // namespace cellar::embed

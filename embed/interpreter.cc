@@ -1,0 +1,103 @@
+#include "embed/interpreter.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <pybind11/pybind11.h>
+
+#include <cstring>
+
+#include "embed/frozen_modules.h"
+
+namespace py = pybind11;
+
+namespace cellar::embed {
+namespace {
+
+// The table CPython looks frozen modules up in; ends with an empty row.
+const _frozen* FrozenTable() {
+  static std::vector<_frozen>* table = [] {
+    auto* rows = new std::vector<_frozen>();
+    for (const FrozenModule& module : FrozenModules()) {
+      rows->push_back({module.name, module.code, module.size, module.is_package, nullptr});
+    }
+    rows->push_back({});
+    return rows;
+  }();
+  return table->data();
+}
+
+absl::Status ToStatus(const PyStatus& status) {
+  if (!PyStatus_Exception(status)) return absl::OkStatus();
+  std::string reason = "Python could not start";
+  if (status.err_msg != nullptr) reason += std::string(": ") + status.err_msg;
+  return absl::InternalError(reason);
+}
+
+int CountThreads() {
+  DIR* tasks = opendir("/proc/self/task");
+  if (tasks == nullptr) return 1;
+  int count = 0;
+  while (dirent* entry = readdir(tasks)) count += entry->d_name[0] != '.';
+  closedir(tasks);
+  return count;
+}
+
+}  // namespace
+
+absl::Status StartInterpreter(const wire::Start& start) {
+  PyImport_FrozenModules = FrozenTable();
+  PyConfig config;
+  PyConfig_InitPythonConfig(&config);
+  config.parse_argv = 0;
+  PyStatus status = PyConfig_SetBytesString(&config, &config.program_name, start.executable.c_str());
+  if (!PyStatus_Exception(status)) {
+    status = PyConfig_SetBytesString(&config, &config.executable, start.executable.c_str());
+  }
+  if (!PyStatus_Exception(status) && !start.home.empty()) {
+    status = PyConfig_SetBytesString(&config, &config.home, start.home.c_str());
+  }
+  if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
+  PyConfig_Clear(&config);
+  return ToStatus(status);
+}
+
+absl::StatusOr<Imported> ImportModules(const std::vector<std::string>& preload) {
+  Imported imported;
+  try {
+    py::module_::import("cellar_runtime.runner");
+    for (const std::string& name : preload) {
+      try {
+        py::module_::import(name.c_str());
+      } catch (py::error_already_set& error) {
+        imported.warnings.push_back("preload " + name + ": " + error.what());
+      }
+      if (CountThreads() > 1) {
+        imported.started_threads = name;
+        break;
+      }
+    }
+  } catch (py::error_already_set& error) {
+    return absl::InternalError(std::string("cellar's own modules could not be imported: ") + error.what());
+  }
+  return imported;
+}
+
+void FreezeGarbageCollector() {
+  py::module_ gc = py::module_::import("gc");
+  gc.attr("collect")();
+  gc.attr("freeze")();
+}
+
+wire::Ready DescribeInterpreter() {
+  wire::Ready ready;
+  std::string version = Py_GetVersion();
+  ready.python_version = version.substr(0, version.find(' '));
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&Py_GetVersion), &info) != 0 && info.dli_fname != nullptr) {
+    ready.libpython = info.dli_fname;
+  }
+  ready.prefix = py::module_::import("sys").attr("prefix").cast<std::string>();
+  return ready;
+}
+
+}  // namespace cellar::embed

@@ -1,0 +1,241 @@
+#include "embed/interrupts.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "embed/fork_guard.h"
+
+namespace cellar::embed {
+namespace {
+
+wire::RingHeader* g_shared = nullptr;
+PyObject* g_cancel = nullptr;
+PyObject* g_sigint_handler = nullptr;  // what signal.getsignal(SIGINT) must be
+PyObject* g_insist_handler = nullptr;
+PyObject* g_get_handler = nullptr;  // signal.getsignal, signal.signal: kept, a cell may break the module
+PyObject* g_set_handler = nullptr;
+pthread_t g_main_thread;
+pid_t g_keeper = 0;
+
+int g_guard_depth = 0;  // > 0 while the cell's own code runs on the main thread
+// The cell that the signal being handled was meant for; set by the C handler, read by the Python one.
+std::atomic<uint32_t> g_signalled_cell = 0;
+std::atomic<bool> g_signalled_by_host = false;
+std::atomic<bool> g_interrupted = false;  // the host has interrupted the running cell
+
+// In signal context.
+void OnSignal(int signal, siginfo_t* info, void*) {
+  uint32_t running = g_shared->running_cell.load();
+  // A signal from the keeper is the host's and names a cell. One that the cell sends itself, or a person sends from
+  // a shell, means whatever runs now.
+  bool passed_on = info->si_code == SI_TKILL && g_signalled_by_host;
+  bool from_host = (info->si_pid == g_keeper || passed_on) && !IsForkedChild();
+  uint32_t meant = from_host ? g_shared->interrupt_target.load() : running;
+  if (running == 0 || meant != running) return;
+  if (!pthread_equal(pthread_self(), g_main_thread)) {
+    // Only a signal on the main thread ends its blocking call; and Python acts on signals there only.
+    // Passed on by the process itself, it must still count as the host's.
+    g_signalled_by_host = from_host;
+    pthread_kill(g_main_thread, signal);
+    return;
+  }
+  g_signalled_cell = meant;
+  g_signalled_by_host = from_host;
+  PyErr_SetInterruptEx(signal);
+}
+
+// On the main thread, between bytecodes.
+PyObject* OnPythonSignal(bool insist) {
+  if (IsForkedChild()) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    return nullptr;
+  }
+  uint32_t running = g_shared->running_cell.load();
+  if (running == 0 || g_signalled_cell != running) Py_RETURN_NONE;  // that cell is over
+  if (g_signalled_by_host) {
+    // One interrupt is one KeyboardInterrupt: what the cell does about it is not disturbed again before the host
+    // insists.
+    if (g_interrupted.exchange(true) && !insist) Py_RETURN_NONE;
+  }
+  if (g_guard_depth > 0) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    return nullptr;
+  }
+  PyObject* raise = PyObject_CallOneArg(g_cancel, insist ? Py_True : Py_False);
+  if (raise == nullptr) return nullptr;
+  bool must_raise = raise == Py_True;
+  Py_DECREF(raise);
+  if (must_raise) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* OnPythonSigint(PyObject*, PyObject*) { return OnPythonSignal(false); }
+PyObject* OnPythonInsist(PyObject*, PyObject*) { return OnPythonSignal(true); }
+
+PyMethodDef kSigintMethod = {"interrupt_cell", OnPythonSigint, METH_VARARGS,
+                             "cellar's handler of SIGINT: interrupts the running cell."};
+PyMethodDef kInsistMethod = {"interrupt_cell_insisting", OnPythonInsist, METH_VARARGS, nullptr};
+
+void SetCHandler(int signal) {
+  struct sigaction action = {};
+  action.sa_sigaction = OnSignal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;  // no SA_RESTART: a blocking call must end
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+bool HasCHandler(int signal) {
+  struct sigaction action;
+  return sigaction(signal, nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) != 0 &&
+         action.sa_sigaction == OnSignal;
+}
+
+// Python's table first (PyErr_SetInterruptEx does nothing for a signal Python does not handle), then ours over it.
+bool Arm(int signal, PyObject* handler) {
+  PyObject* now = PyObject_CallFunction(g_get_handler, "i", signal);
+  bool changed = now != handler;
+  Py_XDECREF(now);
+  if (changed) {
+    PyObject* old = PyObject_CallFunction(g_set_handler, "iO", signal, handler);
+    Py_XDECREF(old);
+    PyErr_Clear();
+  }
+  if (!HasCHandler(signal)) {
+    SetCHandler(signal);
+    changed = true;
+  }
+  return changed;
+}
+
+class GuardScope {
+ public:
+  GuardScope() { ++g_guard_depth; }
+  ~GuardScope() { --g_guard_depth; }
+};
+
+struct GuardedCoroutine {
+  PyObject_HEAD
+  PyObject* coroutine;
+};
+
+PyObject* NewGuarded(PyTypeObject* type, PyObject* args, PyObject*) {
+  PyObject* coroutine;
+  if (!PyArg_ParseTuple(args, "O", &coroutine)) return nullptr;
+  auto* self = reinterpret_cast<GuardedCoroutine*>(type->tp_alloc(type, 0));
+  if (self != nullptr) self->coroutine = Py_NewRef(coroutine);
+  return reinterpret_cast<PyObject*>(self);
+}
+
+void DeallocateGuarded(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_CLEAR(reinterpret_cast<GuardedCoroutine*>(self)->coroutine);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PySendResult SendToGuarded(PyObject* self, PyObject* value, PyObject** result) {
+  GuardScope guard;
+  return PyIter_Send(reinterpret_cast<GuardedCoroutine*>(self)->coroutine, value, result);
+}
+
+PyObject* NextOfGuarded(PyObject* self) {
+  PyObject* result = nullptr;
+  switch (SendToGuarded(self, Py_None, &result)) {
+    case PYGEN_NEXT:
+      return result;
+    case PYGEN_RETURN: {
+      PyObject* stop = PyObject_CallOneArg(PyExc_StopIteration, result);
+      Py_DECREF(result);
+      if (stop != nullptr) PyErr_SetObject(PyExc_StopIteration, stop);
+      Py_XDECREF(stop);
+      return nullptr;
+    }
+    case PYGEN_ERROR:
+      break;
+  }
+  return nullptr;
+}
+
+PyObject* CallOnCoroutine(PyObject* self, const char* method, PyObject* args) {
+  PyObject* callable =
+      PyObject_GetAttrString(reinterpret_cast<GuardedCoroutine*>(self)->coroutine, method);
+  if (callable == nullptr) return nullptr;
+  GuardScope guard;
+  PyObject* result = PyObject_Call(callable, args, nullptr);
+  Py_DECREF(callable);
+  return result;
+}
+
+PyObject* ThrowIntoGuarded(PyObject* self, PyObject* args) { return CallOnCoroutine(self, "throw", args); }
+PyObject* CloseGuarded(PyObject* self, PyObject* args) { return CallOnCoroutine(self, "close", args); }
+PyObject* AwaitGuarded(PyObject* self) { return Py_NewRef(self); }
+
+PyMethodDef kGuardedMethods[] = {{"throw", ThrowIntoGuarded, METH_VARARGS, nullptr},
+                                 {"close", CloseGuarded, METH_VARARGS, nullptr},
+                                 {}};
+PyType_Slot kGuardedSlots[] = {{Py_tp_new, reinterpret_cast<void*>(NewGuarded)},
+                               {Py_tp_dealloc, reinterpret_cast<void*>(DeallocateGuarded)},
+                               {Py_tp_methods, kGuardedMethods},
+                               {Py_tp_iter, reinterpret_cast<void*>(AwaitGuarded)},
+                               {Py_tp_iternext, reinterpret_cast<void*>(NextOfGuarded)},
+                               {Py_am_await, reinterpret_cast<void*>(AwaitGuarded)},
+                               {Py_am_send, reinterpret_cast<void*>(SendToGuarded)},
+                               {}};
+PyType_Spec kGuardedSpec = {"_cellar.GuardedCoroutine", sizeof(GuardedCoroutine), 0,
+                            Py_TPFLAGS_DEFAULT, kGuardedSlots};
+
+}  // namespace
+
+void InstallInterrupts(wire::RingHeader& shared, PyObject* cancel) {
+  g_shared = &shared;
+  g_cancel = Py_NewRef(cancel);
+  g_main_thread = pthread_self();
+  g_keeper = getppid();
+  PyObject* module = PyImport_ImportModule("signal");
+  g_get_handler = PyObject_GetAttrString(module, "getsignal");
+  g_set_handler = PyObject_GetAttrString(module, "signal");
+  Py_DECREF(module);
+  g_sigint_handler = PyCFunction_New(&kSigintMethod, nullptr);
+  g_insist_handler = PyCFunction_New(&kInsistMethod, nullptr);
+  RestoreInterrupts();
+}
+
+bool RestoreInterrupts() {
+  bool changed = Arm(SIGINT, g_sigint_handler);
+  changed |= Arm(InsistSignal(), g_insist_handler);
+  return changed;
+}
+
+bool BeginCell(uint32_t cell) {
+  g_interrupted = false;
+  g_shared->running_cell.store(cell);
+  // The host stores the target and then signals: a signal that came before the store above did nothing, but then
+  // its target is visible here.
+  if (g_shared->interrupt_target.load() == cell) g_interrupted = true;
+  return g_interrupted;
+}
+
+void EndCell() { g_shared->running_cell.store(0); }
+
+bool CellWasInterrupted() { return g_interrupted; }
+
+PyObject* GuardedCall(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  if (count < 1) {
+    PyErr_SetString(PyExc_TypeError, "guarded(function, *args)");
+    return nullptr;
+  }
+  GuardScope guard;
+  return PyObject_Vectorcall(args[0], args + 1, static_cast<size_t>(count - 1), nullptr);
+}
+
+PyTypeObject* GuardedCoroutineType() {
+  static auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&kGuardedSpec));
+  return type;
+}
+
+}  // namespace cellar::embed

@@ -1,0 +1,38 @@
+// Interrupts that name a cell. The host writes the cell's number into shared memory and signals the worker; what
+// arrives is raised in that cell's own code, cancels it where it is parked in an await, or is nothing at all.
+//
+// Signals are never blocked (children would inherit that); instead every handler asks which cell is running.
+#pragma once
+
+#include <Python.h>
+
+#include <csignal>
+#include <cstdint>
+
+#include "host/wire/ring.h"
+
+namespace cellar::embed {
+
+// Second rung: as SIGINT, whatever the cell did to SIGINT.
+inline int InsistSignal() { return SIGRTMIN + 10; }
+// Last words: faulthandler writes the Python stacks.
+inline int DumpSignal() { return SIGRTMIN + 11; }
+
+// Once, in the worker, on the main thread. `cancel(insist: bool) -> bool` is called on the main thread when the cell
+// is running but its code is not; it returns whether to raise KeyboardInterrupt in whatever is running instead.
+void InstallInterrupts(wire::RingHeader& shared, PyObject* cancel);
+// Puts the handlers back after a cell has changed them. True when it had to.
+bool RestoreInterrupts();
+
+// True when an interrupt for this cell has come already.
+bool BeginCell(uint32_t cell);
+void EndCell();
+// Whether the running cell has been interrupted.
+bool CellWasInterrupted();
+
+// guarded(function, *args): calls it as the cell's own code. KeyboardInterrupt comes out of this call or not at all.
+PyObject* GuardedCall(PyObject* self, PyObject* const* args, Py_ssize_t count);
+// GuardedCoroutine(coroutine): an awaitable whose every step is run as the cell's own code.
+PyTypeObject* GuardedCoroutineType();
+
+}  // namespace cellar::embed

@@ -1,0 +1,79 @@
+#include "embed/main.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "embed/template.h"
+#include "host/base/fds.h"
+#include "host/wire/control.h"
+
+namespace cellar::embed {
+namespace {
+
+constexpr char kStartFdOption[] = "--start-fd=";
+
+// The start message that a former self left behind.
+std::optional<wire::Start> ReadStart(int fd) {
+  std::string payload(wire::kMaxControlMessage, '\0');
+  ssize_t size = pread(fd, payload.data(), payload.size(), 0);
+  close(fd);
+  if (size < 0) return std::nullopt;
+  return wire::Decode<wire::Start>(std::string_view(payload).substr(0, static_cast<size_t>(size)));
+}
+
+std::optional<wire::Start> ReceiveStart(int control) {
+  auto message = wire::ReceiveControl(control);
+  if (!message.ok() || !*message || (*message)->type != wire::MessageType::kStart) return std::nullopt;
+  return wire::Decode<wire::Start>((*message)->payload);
+}
+
+}  // namespace
+
+void RestartWithout(const std::string& preload, const wire::Start& start, int control,
+                    int host_alive) {
+  wire::Start rest = start;
+  std::erase(rest.preload, preload);
+  rest.warnings.push_back("preload " + preload +
+                          ": starts a thread when imported, so it cannot be preloaded");
+  std::string payload = wire::Encode(rest);
+  int memory = memfd_create("cellar-start", 0);
+  if (memory < 0 || write(memory, payload.data(), payload.size()) < 0) _exit(1);
+  dup2(control, kControlFd);
+  dup2(host_alive, kHostAliveFd);
+  std::string option = kStartFdOption + std::to_string(memory);
+  char* argv[] = {const_cast<char*>("cellar-worker"), option.data(), nullptr};
+  execv("/proc/self/exe", argv);
+  _exit(1);
+}
+
+}  // namespace cellar::embed
+
+int main(int argc, char** argv) {
+  using namespace cellar;
+  // Started by a person rather than by a host: there is no socket to speak on.
+  if (fcntl(embed::kControlFd, F_GETFD) < 0 || fcntl(embed::kHostAliveFd, F_GETFD) < 0) {
+    std::fprintf(stderr, "%s is started by cellar and does nothing by itself; try: cellar --help\n", argv[0]);
+    return 2;
+  }
+  absl::StatusOr<UniqueFd> control = MoveHigh(UniqueFd(embed::kControlFd));
+  absl::StatusOr<UniqueFd> host_alive = MoveHigh(UniqueFd(embed::kHostAliveFd));
+  if (!control.ok() || !host_alive.ok()) return 1;
+
+  constexpr size_t kOptionSize = sizeof(embed::kStartFdOption) - 1;
+  bool again = argc == 2 && std::strncmp(argv[1], embed::kStartFdOption, kOptionSize) == 0;
+  std::optional<wire::Start> start = again ? embed::ReadStart(std::atoi(argv[1] + kOptionSize))
+                                           : embed::ReceiveStart(control->get());
+  if (!start || start->version != wire::kProtocolVersion) {
+    wire::Failed failed = {.reason = "the worker program speaks version " +
+                                     std::to_string(wire::kProtocolVersion) + " of the protocol"};
+    (void)wire::SendControl(control->get(), failed);
+    return 1;
+  }
+  embed::RunTemplate(*start, *std::move(control), *std::move(host_alive));
+}

@@ -1,0 +1,17 @@
+// How the worker program is started: by the host with two descriptors, or by itself, to begin again.
+#pragma once
+
+#include <string>
+
+#include "host/wire/messages.h"
+
+namespace cellar::embed {
+
+inline constexpr int kControlFd = 3;
+inline constexpr int kHostAliveFd = 4;
+
+// Executes this program anew with the same start message less one preload. Does not return.
+[[noreturn]] void RestartWithout(const std::string& preload, const wire::Start& start, int control,
+                                 int host_alive);
+
+}  // namespace cellar::embed

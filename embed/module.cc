@@ -1,0 +1,212 @@
+// The builtin module `_cellar`: what the runtime package may ask of the worker program. Everything a cell could do by
+// mistake is checked here; the quick paths (streams, guarded calls) are plain C functions.
+#include <pybind11/embed.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "embed/fork_guard.h"
+#include "embed/interrupts.h"
+#include "embed/streams.h"
+#include "embed/worker.h"
+#include "host/wire/messages.h"
+
+namespace py = pybind11;
+
+namespace cellar::embed {
+namespace {
+
+template <typename Message>
+void Send(const Message& message) {
+  if (IsForkedChild()) {
+    throw std::runtime_error("a process forked by a cell cannot use the session; print, or return a value to the cell");
+  }
+  std::string frame = wire::MessageFrame(message);
+  py::gil_scoped_release released;
+  Worker().channel.Send(frame);
+}
+
+// Frames as (kind, fields…) for the runner; decoding cannot fail but for a host of another build.
+py::list Receive() {
+  py::list requests;
+  for (const Channel::Message& message : Worker().channel.Receive()) {
+    switch (static_cast<wire::MessageType>(message.type)) {
+      case wire::MessageType::kExecute:
+        if (auto m = wire::Decode<wire::Execute>(message.payload)) {
+          requests.append(py::make_tuple("execute", m->cell, py::bytes(m->code)));
+        }
+        break;
+      case wire::MessageType::kSet:
+        if (auto m = wire::Decode<wire::Set>(message.payload)) {
+          requests.append(py::make_tuple("set", m->request, m->name, m->kind == wire::ValueKind::kJson,
+                                         py::bytes(m->data)));
+        }
+        break;
+      case wire::MessageType::kGet:
+        if (auto m = wire::Decode<wire::Get>(message.payload)) {
+          requests.append(py::make_tuple("get", m->request, m->name));
+        }
+        break;
+      case wire::MessageType::kSetup:
+        if (auto m = wire::Decode<wire::Setup>(message.payload)) {
+          py::list environment;
+          for (const wire::EnvironmentEntry& entry : m->environment) {
+            environment.append(py::make_tuple(
+                py::bytes(entry.name),
+                entry.value ? py::object(py::bytes(*entry.value)) : py::object(py::none())));
+          }
+          py::list path;
+          for (const std::string& item : m->sys_path) path.append(py::bytes(item));
+          requests.append(py::make_tuple("setup", py::bytes(m->cwd), environment, path, m->memory_cap,
+                                         m->open_files));
+        }
+        break;
+      case wire::MessageType::kExit:
+        requests.append(py::make_tuple("exit"));
+        break;
+      default:
+        break;
+    }
+  }
+  return requests;
+}
+
+void SendDisplay(int kind, uint32_t cell, const py::list& entries, const py::bytes& metadata,
+                 const std::string& display_id) {
+  wire::Display display = {.cell = cell,
+                           .position = Worker().output.CurrentPosition(),
+                           .kind = static_cast<wire::DisplayKind>(kind),
+                           .metadata = metadata,
+                           .display_id = display_id};
+  for (const py::handle& item : entries) {
+    auto [mime, mime_kind, data] = item.cast<std::tuple<std::string, int, py::bytes>>();
+    display.data.push_back({mime, static_cast<wire::MimeKind>(mime_kind), data});
+  }
+  Send(display);
+}
+
+void SendError(uint32_t cell, const py::bytes& ename, const py::bytes& evalue, const py::bytes& traceback,
+               std::optional<int32_t> exit_code) {
+  Send(wire::Error{.cell = cell,
+                   .position = Worker().output.CurrentPosition(),
+                   .ename = ename,
+                   .evalue = evalue,
+                   .traceback = traceback,
+                   .exit_code = exit_code});
+}
+
+void SendDone(uint32_t cell, int status, bool stdin_requested) {
+  std::fflush(stdout);
+  Send(wire::Done{.cell = cell,
+                  .position = Worker().output.CurrentPosition(),
+                  .status = static_cast<wire::DoneStatus>(status),
+                  .stdin_requested = stdin_requested});
+}
+
+void LimitResources(uint64_t memory_cap, uint64_t open_files) {
+  rlimit limit;
+  if (memory_cap > 0 && getrlimit(RLIMIT_DATA, &limit) == 0) {
+    limit.rlim_cur = memory_cap;
+    setrlimit(RLIMIT_DATA, &limit);
+  }
+  if (open_files > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = std::min<rlim_t>(open_files, limit.rlim_max);
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+// Marks threads with the cell that starts them, and notices when someone else may begin to write to fd 1 and 2.
+int AuditHook(const char* event, PyObject* args, void*) {
+  if (IsForkedChild()) return 0;
+  switch (event[0]) {
+    case '_':
+      if (std::strcmp(event, "_thread.start_new_thread") == 0) {
+        PyObject* function = PyTuple_GetItem(args, 0);
+        if (function == nullptr || !PyMethod_Check(function)) break;
+        PyObject* cell = PyLong_FromUnsignedLong(CurrentCell());
+        PyObject_SetAttrString(PyMethod_GET_SELF(function), "_cellar_cell", cell);
+        Py_XDECREF(cell);
+      }
+      break;
+    case 's':
+      if (std::strcmp(event, "subprocess.Popen") == 0) Worker().output.ExpectOtherWriters(false);
+      break;
+    case 'o':
+      if (std::strcmp(event, "os.fork") == 0 || std::strcmp(event, "os.system") == 0 ||
+          std::strcmp(event, "os.posix_spawn") == 0 || std::strcmp(event, "os.forkpty") == 0) {
+        Worker().output.ExpectOtherWriters(false);
+      }
+      break;
+    case 'c':
+      if (std::strncmp(event, "ctypes.dl", 9) == 0) Worker().output.ExpectOtherWriters(true);
+      break;
+  }
+  PyErr_Clear();
+  return 0;
+}
+
+void Install(const py::object& cell_variable, const py::object& thread_origin, const py::object& cancel) {
+  InstallStreams(Worker().output, cell_variable.ptr(), thread_origin.ptr());
+  InstallInterrupts(Worker().output.shared(), cancel.ptr());
+  PySys_AddAuditHook(AuditHook, nullptr);
+}
+
+py::object WriteBytes(int stream, const py::buffer& data) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(data.ptr(), &view, PyBUF_SIMPLE) != 0) throw py::error_already_set();
+  bool ok = WriteOutput(static_cast<wire::StreamId>(stream),
+                        {static_cast<const char*>(view.buf), static_cast<size_t>(view.len)});
+  Py_ssize_t size = view.len;
+  PyBuffer_Release(&view);
+  if (!ok) throw py::error_already_set();
+  return py::int_(size);
+}
+
+bool BeginCellInWorker(uint32_t cell) {
+  Worker().output.ForgetFinishedChildren();
+  return BeginCell(cell);
+}
+
+PyMethodDef kQuickFunctions[] = {
+    {"guarded", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(GuardedCall)), METH_FASTCALL, nullptr},
+    {"bind_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(BindStream)), METH_FASTCALL,
+     nullptr},
+    {}};
+
+}  // namespace
+
+PYBIND11_EMBEDDED_MODULE(_cellar, m) {
+  m.def("install", &Install);
+  m.def("channel_fd", [] { return Worker().channel.fd(); });
+  m.def("faults_fd", [] { return Worker().faults.get(); });
+  m.def("dump_signal", &DumpSignal);
+  m.def("receive", &Receive);
+  m.def("send_hello", [](const std::string& error) { Send(wire::Hello{.error = error}); });
+  m.def("send_display", &SendDisplay);
+  m.def("send_error", &SendError);
+  m.def("send_done", &SendDone);
+  m.def("send_notice", [](uint32_t cell, const std::string& text) {
+    Send(wire::Notice{.cell = cell, .text = text});
+  });
+  m.def("send_value", [](uint32_t request, int kind, const py::bytes& data) {
+    Send(wire::Value{.request = request, .kind = static_cast<wire::ValueKind>(kind), .data = data});
+  });
+  m.def("write", &WriteBytes);
+  m.def("begin_cell", &BeginCellInWorker);
+  m.def("end_cell", &EndCell);
+  m.def("was_interrupted", &CellWasInterrupted);
+  m.def("restore_interrupts", &RestoreInterrupts);
+  m.def("restore_descriptors", [] { return Worker().output.RestoreDescriptors(); });
+  m.def("is_forked_child", &IsForkedChild);
+  m.def("current_cell", &CurrentCell);
+  m.def("limit_resources", &LimitResources);
+  PyModule_AddFunctions(m.ptr(), kQuickFunctions);
+  m.attr("TextStream") = py::handle(reinterpret_cast<PyObject*>(TextStreamType()));
+  m.attr("GuardedCoroutine") = py::handle(reinterpret_cast<PyObject*>(GuardedCoroutineType()));
+}
+
+}  // namespace cellar::embed

@@ -1,0 +1,117 @@
+#include "embed/output.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace cellar::embed {
+namespace {
+
+constexpr int kRoomWaitMilliseconds = 50;
+// How often to look again when the host is in the middle of reading a pipe.
+constexpr int kPositionAttempts = 1000;
+
+uint64_t Inode(int fd) {
+  struct stat info;
+  return fstat(fd, &info) == 0 ? info.st_ino : 0;
+}
+
+uint64_t Unread(int pipe) {
+  int bytes = 0;
+  return ioctl(pipe, FIONREAD, &bytes) == 0 ? static_cast<uint64_t>(bytes) : 0;
+}
+
+}  // namespace
+
+Output::Output(wire::RingMemory memory, UniqueFd doorbell, UniqueFd out, UniqueFd err)
+    : memory_(std::move(memory)),
+      writer_(memory_),
+      doorbell_(std::move(doorbell)),
+      out_(std::move(out)),
+      err_(std::move(err)),
+      out_inode_(Inode(out_.get())),
+      err_inode_(Inode(err_.get())) {}
+
+size_t Output::Write(wire::StreamId stream, uint32_t cell, std::string_view text) {
+  text = text.substr(0, wire::RingWriter::kMaxRecordText);
+  // Asking the kernel how full the pipes are costs two calls, so only where order can be at stake: other writers
+  // may be about, or this is the first record after a pause.
+  std::optional<wire::Position> pipes;
+  bool reader_sleeps = shared().reader_sleeps.load(std::memory_order_relaxed) != 0;
+  if (other_writers_ || reader_sleeps) pipes = CurrentPosition();
+  if (!writer_.TryWrite(stream, cell, text, pipes)) {
+    RingDoorbell();
+    return 0;
+  }
+  if (writer_.TakeDoorbellRequest()) RingDoorbell();
+  return text.size();
+}
+
+void Output::WaitForRoom() { writer_.WaitForRoom(kRoomWaitMilliseconds); }
+
+wire::Position Output::CurrentPosition() const {
+  wire::RingHeader& shared = memory_.header();
+  wire::Position position;
+  for (int attempt = 0; attempt < kPositionAttempts; ++attempt) {
+    uint32_t before = shared.pipes_generation.load(std::memory_order_seq_cst);
+    position = {.ring = writer_.head(),
+                .out = shared.out_read.load(std::memory_order_seq_cst) + Unread(out_.get()),
+                .err = shared.err_read.load(std::memory_order_seq_cst) + Unread(err_.get())};
+    uint32_t after = shared.pipes_generation.load(std::memory_order_seq_cst);
+    if (before == after && before % 2 == 0) break;
+  }
+  return position;
+}
+
+void Output::ExpectOtherWriters(bool forever) {
+  other_writers_ = true;
+  native_writers_ |= forever;
+}
+
+void Output::ForgetFinishedChildren() {
+  if (!other_writers_ || native_writers_) return;
+  siginfo_t info;
+  other_writers_ = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+bool Output::RestoreDescriptors() {
+  bool restored = false;
+  if (Inode(STDOUT_FILENO) != out_inode_) restored |= dup2(out_.get(), STDOUT_FILENO) >= 0;
+  if (Inode(STDERR_FILENO) != err_inode_) restored |= dup2(err_.get(), STDERR_FILENO) >= 0;
+  if (fcntl(STDIN_FILENO, F_GETFD) < 0) {
+    UniqueFd null(open("/dev/null", O_RDONLY));
+    if (null.get() == STDIN_FILENO) {
+      null.release();
+    } else if (null) {
+      dup2(null.get(), STDIN_FILENO);
+    }
+    restored = true;
+  }
+  return restored;
+}
+
+void Output::RingDoorbell() { eventfd_write(doorbell_.get(), 1); }
+
+void WriteDirect(wire::StreamId stream, std::string_view text) {
+  int fd = stream == wire::StreamId::kStdout ? STDOUT_FILENO : STDERR_FILENO;
+  while (!text.empty()) {
+    ssize_t written = write(fd, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd ready = {fd, POLLOUT, 0};
+      poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
+}
+
+}  // namespace cellar::embed

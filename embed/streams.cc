@@ -1,0 +1,161 @@
+#include "embed/streams.h"
+
+#include "embed/fork_guard.h"
+
+namespace cellar::embed {
+namespace {
+
+Output* g_output = nullptr;
+PyObject* g_cell_variable = nullptr;
+PyObject* g_thread_origin = nullptr;
+PyTypeObject* g_text_io = nullptr;  // io.TextIOWrapper
+PyObject* g_base_write = nullptr;   // io.TextIOWrapper.write and friends
+PyObject* g_base_close = nullptr;
+PyObject* g_base_detach = nullptr;
+PyObject* g_base_reconfigure = nullptr;
+PyTypeObject* g_stream_type = nullptr;
+
+// Stands behind the fields of TextIOWrapper, whose layout is private.
+struct StreamState {
+  wire::StreamId stream;
+  bool quick;  // open, and encoding to UTF-8
+};
+
+StreamState& StateOf(PyObject* self) {
+  return *reinterpret_cast<StreamState*>(reinterpret_cast<char*>(self) + g_text_io->tp_basicsize);
+}
+
+// Threads are started without a context; what started them is looked up once.
+uint32_t ThreadOrigin() {
+  thread_local int64_t origin = -1;
+  if (origin < 0) {
+    PyObject* cell = PyObject_CallNoArgs(g_thread_origin);
+    origin = cell != nullptr ? PyLong_AsLong(cell) : 0;
+    Py_XDECREF(cell);
+    if (PyErr_Occurred()) PyErr_Clear();
+    if (origin < 0) origin = 0;
+  }
+  return static_cast<uint32_t>(origin);
+}
+
+PyObject* StreamWrite(PyObject* self, PyObject* text) {
+  StreamState& state = StateOf(self);
+  if (state.quick && PyUnicode_Check(text)) {
+    Py_ssize_t size;
+    const char* utf8 = PyUnicode_AsUTF8AndSize(text, &size);
+    if (utf8 != nullptr) {
+      if (!WriteOutput(state.stream, {utf8, static_cast<size_t>(size)})) return nullptr;
+      return PyLong_FromSsize_t(PyUnicode_GET_LENGTH(text));
+    }
+    PyErr_Clear();  // lone surrogates: the base class has the error handler
+  }
+  return PyObject_CallFunctionObjArgs(g_base_write, self, text, nullptr);
+}
+
+PyObject* StreamClose(PyObject* self, PyObject*) {
+  StateOf(self).quick = false;
+  return PyObject_CallOneArg(g_base_close, self);
+}
+
+PyObject* StreamDetach(PyObject* self, PyObject*) {
+  StateOf(self).quick = false;
+  return PyObject_CallOneArg(g_base_detach, self);
+}
+
+bool EncodesUtf8(PyObject* self) {
+  PyObject* encoding = PyObject_GetAttrString(self, "encoding");
+  const char* name = encoding != nullptr ? PyUnicode_AsUTF8(encoding) : nullptr;
+  bool utf8 = name != nullptr && (strcmp(name, "utf-8") == 0 || strcmp(name, "UTF-8") == 0);
+  Py_XDECREF(encoding);
+  PyErr_Clear();
+  return utf8;
+}
+
+PyObject* StreamReconfigure(PyObject* self, PyObject* args, PyObject* keywords) {
+  PyObject* bound = PyMethod_New(g_base_reconfigure, self);
+  if (bound == nullptr) return nullptr;
+  PyObject* result = PyObject_Call(bound, args, keywords);
+  Py_DECREF(bound);
+  StateOf(self).quick = result != nullptr && EncodesUtf8(self);
+  return result;
+}
+
+PyMethodDef kStreamMethods[] = {
+    {"write", StreamWrite, METH_O, "Write text to the cell's output; returns the number of characters."},
+    {"close", StreamClose, METH_NOARGS, "Close the stream."},
+    {"detach", StreamDetach, METH_NOARGS, "Separate the underlying buffer."},
+    {"reconfigure", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(StreamReconfigure)),
+     METH_VARARGS | METH_KEYWORDS, "Change encoding, errors, newline or buffering."},
+    {}};
+
+PyTypeObject* MakeStreamType() {
+  PyObject* io = PyImport_ImportModule("_io");
+  g_text_io = reinterpret_cast<PyTypeObject*>(PyObject_GetAttrString(io, "TextIOWrapper"));
+  Py_DECREF(io);
+  auto* base = reinterpret_cast<PyObject*>(g_text_io);
+  g_base_write = PyObject_GetAttrString(base, "write");
+  g_base_close = PyObject_GetAttrString(base, "close");
+  g_base_detach = PyObject_GetAttrString(base, "detach");
+  g_base_reconfigure = PyObject_GetAttrString(base, "reconfigure");
+  PyType_Slot slots[] = {{Py_tp_methods, kStreamMethods}, {}};
+  PyType_Spec spec = {"_cellar.TextStream",
+                      static_cast<int>(g_text_io->tp_basicsize + sizeof(StreamState)), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  return reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, base));
+}
+
+}  // namespace
+
+void InstallStreams(Output& output, PyObject* cell_variable, PyObject* thread_origin) {
+  g_output = &output;
+  g_cell_variable = Py_NewRef(cell_variable);
+  g_thread_origin = Py_NewRef(thread_origin);
+}
+
+PyTypeObject* TextStreamType() {
+  if (g_stream_type == nullptr) g_stream_type = MakeStreamType();
+  return g_stream_type;
+}
+
+PyObject* BindStream(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  if (count != 2 || !PyObject_TypeCheck(args[0], TextStreamType())) {
+    PyErr_SetString(PyExc_TypeError, "bind_stream(stream, number)");
+    return nullptr;
+  }
+  StateOf(args[0]) = {static_cast<wire::StreamId>(PyLong_AsLong(args[1])), EncodesUtf8(args[0])};
+  Py_RETURN_NONE;
+}
+
+bool WriteOutput(wire::StreamId stream, std::string_view text) {
+  if (IsForkedChild() || g_output == nullptr) {
+    Py_BEGIN_ALLOW_THREADS;
+    WriteDirect(stream, text);
+    Py_END_ALLOW_THREADS;
+    return true;
+  }
+  uint32_t cell = CurrentCell();
+  while (!text.empty()) {
+    size_t written = g_output->Write(stream, cell, text);
+    text.remove_prefix(written);
+    if (written > 0) continue;
+    Py_BEGIN_ALLOW_THREADS;
+    g_output->WaitForRoom();
+    Py_END_ALLOW_THREADS;
+    if (PyErr_CheckSignals() != 0) return false;
+  }
+  return true;
+}
+
+uint32_t CurrentCell() {
+  PyObject* cell = nullptr;
+  if (g_cell_variable == nullptr || PyContextVar_Get(g_cell_variable, nullptr, &cell) != 0 ||
+      cell == nullptr) {
+    PyErr_Clear();
+    return 0;
+  }
+  auto number = static_cast<uint32_t>(PyLong_AsLong(cell));
+  Py_DECREF(cell);
+  return number != 0 ? number : ThreadOrigin();
+}
+
+}  // namespace cellar::embed

@@ -1,0 +1,155 @@
+#include "embed/template.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pybind11/pybind11.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include "embed/descendants.h"
+#include "embed/interpreter.h"
+#include "embed/keeper.h"
+#include "embed/main.h"
+#include "embed/worker.h"
+#include "host/wire/control.h"
+
+namespace cellar::embed {
+namespace {
+
+class Template {
+ public:
+  Template(UniqueFd control, UniqueFd host_alive)
+      : control_(std::move(control)), host_alive_(std::move(host_alive)) {}
+
+  void StartPython(wire::Start start) {
+    if (absl::Status status = StartInterpreter(start); !status.ok()) Fail(status);
+    absl::StatusOr<Imported> imported = ImportModules(start.preload);
+    if (!imported.ok()) Fail(imported.status());
+    if (!imported->started_threads.empty()) {
+      // What a module has started cannot be undone, so begin again without it.
+      RestartWithout(imported->started_threads, start, control_.get(), host_alive_.get());
+    }
+    FreezeGarbageCollector();
+    wire::Ready ready = DescribeInterpreter();
+    ready.warnings = std::move(start.warnings);
+    ready.warnings.insert(ready.warnings.end(), imported->warnings.begin(), imported->warnings.end());
+    (void)wire::SendControl(control_.get(), ready);
+  }
+
+  void Serve() {
+    BecomeSubreaper();
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, nullptr);
+    UniqueFd signals(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    while (true) {
+      pollfd fds[] = {
+          {control_.get(), POLLIN, 0}, {host_alive_.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
+      if (poll(fds, 3, -1) < 0) continue;
+      if (fds[1].revents != 0) break;
+      if (fds[0].revents != 0 && !HandleMessage(signals.get())) break;
+      if (fds[2].revents != 0) ReapKeepers(signals.get());
+    }
+    // The keepers see the end of the host themselves; this catches one that was stopped or killed.
+    KillDescendants();
+  }
+
+ private:
+  [[noreturn]] void Fail(const absl::Status& status) {
+    wire::Failed failed = {.reason = std::string(status.message())};
+    (void)wire::SendControl(control_.get(), failed);
+    _exit(1);
+  }
+
+  bool HandleMessage(int signals) {
+    auto message = wire::ReceiveControl(control_.get());
+    if (!message.ok()) return false;
+    if (!*message) return true;
+    if ((*message)->type != wire::MessageType::kFork) return false;
+    std::optional<wire::Fork> fork = wire::Decode<wire::Fork>((*message)->payload);
+    if (!fork || (*message)->fds.size() != wire::kForkFdCount) return false;
+    ForkKeeper(fork->request, std::move((*message)->fds), signals);
+    return true;
+  }
+
+  void ForkKeeper(uint32_t request, std::vector<UniqueFd> fds, int signals) {
+    PyOS_BeforeFork();
+    pid_t keeper = fork();
+    if (keeper == 0) BeKeeper(std::move(fds), signals);
+    int error = errno;
+    PyOS_AfterFork_Parent();
+    if (keeper < 0) {
+      (void)wire::SendControl(control_.get(), wire::ForkFailed{.request = request, .error = error});
+    } else {
+      keepers_.insert(keeper);
+    }
+  }
+
+  // In the child, still inside PyOS_BeforeFork: the keeper itself never runs Python, so only the worker finishes it.
+  [[noreturn]] void BeKeeper(std::vector<UniqueFd> fds, int signals) {
+    // 1. Before the worker is born, so that its orphans come here and not to the template.
+    BecomeSubreaper();
+    // 2. The template's own descriptors: a copy of its socket would hide its death from the host.
+    control_.reset();
+    close(signals);
+    // 3. The template blocks SIGCHLD; cells must find an empty mask.
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    pid_t worker = fork();
+    if (worker == 0) {
+      fds[wire::kKeeperFd].reset();
+      host_alive_.reset();
+      RunWorker(std::move(fds));
+    }
+    UniqueFd host = std::move(fds[wire::kKeeperFd]);
+    if (worker < 0) {
+      (void)wire::SendControl(host.get(), wire::ForkFailed{.error = errno});
+      _exit(1);
+    }
+    // 4. Only the worker may hold the other ends of the host's sockets and pipes, and of the template's log.
+    fds.clear();
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd <= 2; ++fd) dup2(null, fd);
+    RunKeeper(worker, std::move(host), host_alive_.get());
+  }
+
+  void ReapKeepers(int signals) {
+    signalfd_siginfo info;
+    while (read(signals, &info, sizeof(info)) > 0) {
+    }
+    bool left_orphans = false;
+    while (true) {
+      int status;
+      pid_t pid = waitpid(-1, &status, WNOHANG);
+      if (pid <= 0) break;
+      keepers_.erase(pid);
+      left_orphans |= WIFSIGNALED(status);
+    }
+    if (left_orphans) KillDescendants(keepers_);
+  }
+
+  UniqueFd control_;
+  UniqueFd host_alive_;
+  std::set<pid_t> keepers_;
+};
+
+}  // namespace
+
+void RunTemplate(const wire::Start& start, UniqueFd control, UniqueFd host_alive) {
+  prctl(PR_SET_NAME, "cellar-template");
+  Template self(std::move(control), std::move(host_alive));
+  self.StartPython(start);
+  self.Serve();
+  _exit(0);
+}
+
+}  // namespace cellar::embed

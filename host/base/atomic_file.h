@@ -1,0 +1,27 @@
+// Whole files: read at once, and replaced so that a reader, or a crash at any moment, finds the old
+// content or the new one and never a part.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace cellar {
+
+// Fails with ResourceExhausted if there is more than `limit` bytes to read.
+absl::StatusOr<std::string> ReadWholeFile(const std::string& path, size_t limit);
+// The same for an open descriptor, which may be a pipe or a socket; `name` is for the error.
+absl::StatusOr<std::string> ReadToEnd(int fd, const std::string& name, size_t limit);
+
+// True if the file holds exactly `content`. Needs no memory for the file.
+absl::StatusOr<bool> FileHolds(const std::string& path, std::string_view content);
+
+// Writes `content` to a temporary file beside `path`, syncs it to disk and renames it. The mode of
+// an old file is kept, and a symbolic link stays one: its target is replaced. A file that may not
+// be written is not replaced either.
+absl::Status ReplaceFile(const std::string& path, std::string_view content);
+
+}  // namespace cellar

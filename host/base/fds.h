@@ -1,0 +1,34 @@
+// Making file descriptors the way cellar wants them: close-on-exec, and out of the low numbers that code in a cell
+// is likely to close, list or guess.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "host/base/status.h"
+#include "host/base/unique_fd.h"
+
+namespace cellar {
+
+// Moves `fd` to a high number, close-on-exec. The old number is closed.
+absl::StatusOr<UniqueFd> MoveHigh(UniqueFd fd);
+
+absl::Status SetNonBlocking(int fd, bool on);
+
+// A connected pair of Unix sockets; `type` is SOCK_STREAM or SOCK_SEQPACKET. Both high and close-on-exec.
+absl::StatusOr<std::pair<UniqueFd, UniqueFd>> MakeSocketPair(int type);
+
+struct Pipe {
+  UniqueFd read;  // non-blocking
+  UniqueFd write;
+};
+absl::StatusOr<Pipe> MakePipe();
+
+// Anonymous memory of a fixed size. Sealed against shrink and grow: a process that shares it could otherwise
+// truncate it and so SIGBUS a reader that has it mapped.
+absl::StatusOr<UniqueFd> MakeSealedMemory(const char* name, size_t size);
+
+// Anonymous file without a fixed size, for one side to write and the other to read back.
+absl::StatusOr<UniqueFd> MakeMemoryFile(const char* name);
+
+}  // namespace cellar

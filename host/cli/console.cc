@@ -1,0 +1,56 @@
+#include "host/cli/console.h"
+
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace cellar::host {
+
+absl::StatusOr<std::unique_ptr<Console>> Console::Create(Launch launch) {
+  std::unique_ptr<Console> console(new Console(std::move(launch)));
+  // Before any thread is made, so that none of them gets these signals in our place.
+  sigset_t handled;
+  sigemptyset(&handled);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&handled, signal);
+  sigprocmask(SIG_BLOCK, &handled, nullptr);
+  console->signals_ = UniqueFd(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!console->signals_) return ErrnoStatus(errno, "creating a signalfd");
+  CELLAR_ASSIGN_OR_RETURN(console->loop_, EventLoop::Create());
+  console->artifacts_ = std::make_unique<ArtifactStore>(console->launch_.artifacts_directory);
+  console->writer_ = std::make_unique<SpillWriter>();
+  console->templates_ = std::make_unique<TemplatePool>(*console->loop_);
+  console->session_ = console->NewSession();
+  return console;
+}
+
+Console::~Console() {
+  if (signals_ && loop_ != nullptr) loop_->Unwatch(signals_.get());
+}
+
+std::unique_ptr<Session> Console::NewSession() {
+  return std::make_unique<Session>(*loop_, *templates_, OutputStorage{writer_.get(), artifacts_.get()},
+                                   launch_.session);
+}
+
+absl::Status Console::WatchSignals(std::function<void()> on_interrupt) {
+  return loop_->Watch(signals_.get(), EPOLLIN, [this, on_interrupt](uint32_t) {
+    signalfd_siginfo info;
+    while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
+      if (info.ssi_signo == SIGINT) {
+        on_interrupt();
+      } else {
+        ended_by_ = static_cast<int>(info.ssi_signo);
+        loop_->Stop();
+      }
+    }
+  });
+}
+
+void Console::Finish() {
+  session_->Close([this] { loop_->Stop(); });
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,12 @@
+// What the program's exit code means; the same for every command.
+#pragma once
+
+namespace cellar::host {
+
+inline constexpr int kExitFine = 0;
+inline constexpr int kExitCellFailed = 1;
+inline constexpr int kExitUsage = 2;  // or a refused request
+inline constexpr int kExitCannotRun = 3;
+inline constexpr int kExitInterrupted = 130;
+
+}  // namespace cellar::host

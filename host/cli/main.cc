@@ -1,0 +1,33 @@
+// The program `cellar`: argv to commands. What a command does is in its own file.
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "CLI/CLI.hpp"
+#include "host/cli/doctor_command.h"
+#include "host/cli/eval_command.h"
+#include "host/cli/exit_codes.h"
+#include "host/cli/notebook_command.h"
+
+int main(int argc, char** argv) {
+  using namespace cellar::host;
+  // Cells run as the same user: without this they could read the host's environment and take its descriptors.
+  prctl(PR_SET_DUMPABLE, 0);
+  signal(SIGPIPE, SIG_IGN);
+
+  CLI::App app("cellar runs Python cells with lasting state, for agents, people and tests.", "cellar");
+  app.set_version_flag("--version", std::string("cellar ") + CELLAR_VERSION);
+  app.require_subcommand(1);
+  app.footer("Example: cellar eval 'import math' 'math.pi'");
+  int exit_code = kExitFine;
+  AddEvalCommand(app, &exit_code);
+  AddNotebookCommand(app, &exit_code);
+  AddDoctorCommand(app, &exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitFine : kExitUsage;
+  }
+  return exit_code;
+}

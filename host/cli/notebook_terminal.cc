@@ -1,0 +1,135 @@
+#include "host/cli/notebook_terminal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+#include "host/cli/terminal.h"
+#include "notebook/marker.h"
+
+namespace cellar::host {
+namespace {
+
+constexpr size_t kPreviewLines = 20;
+
+constexpr std::string_view kReset = "\x1b[0m";
+constexpr std::string_view kBold = "\x1b[1m";
+constexpr std::string_view kDim = "\x1b[2m";
+constexpr std::string_view kCyan = "\x1b[1;36m";
+constexpr std::string_view kRed = "\x1b[31m";
+constexpr std::string_view kGreen = "\x1b[32m";
+
+// Control characters, which could command the terminal, become visible. U+0080 to U+009F are two
+// bytes.
+std::string Harmless(std::string_view text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool is_c1 = byte == 0xc2 && i + 1 < text.size() &&
+                       static_cast<unsigned char>(text[i + 1]) >= 0x80 &&
+                       static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (is_c1 || (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
+      char shown[8];
+      const unsigned code = is_c1 ? static_cast<unsigned char>(text[++i]) : byte;
+      std::snprintf(shown, sizeof(shown), "\\x%02x", code);
+      result += shown;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
+// Calls `line_to_text` with each line, without its newline, and joins what it returns.
+template <typename LineToText>
+std::string ForEachLine(std::string_view text, LineToText line_to_text) {
+  std::string result;
+  while (!text.empty()) {
+    const size_t newline = std::min(text.find('\n'), text.size());
+    result += line_to_text(text.substr(0, newline));
+    if (newline < text.size()) result += '\n';
+    text.remove_prefix(std::min(newline + 1, text.size()));
+  }
+  return result;
+}
+
+}  // namespace
+
+NotebookTerminal NotebookTerminal::OfStdout() {
+  return NotebookTerminal(IsTerminal(STDOUT_FILENO), WantsColour(STDOUT_FILENO));
+}
+
+NotebookTerminal::NotebookTerminal(bool is_terminal, bool has_colour)
+    : is_terminal_(is_terminal), has_colour_(has_colour) {}
+
+std::string NotebookTerminal::CellText(std::string_view text) const {
+  if (!is_terminal_) return std::string(text);
+  bool in_outputs = false;
+  return ForEachLine(text, [&](std::string_view line) {
+    const std::optional<notebook::Marker> marker = notebook::ParseMarker(line);
+    if (marker && marker->percents == 2) {
+      in_outputs = !marker->type;
+      return Line(line, in_outputs ? kDim : kCyan);
+    }
+    return Line(line, in_outputs ? kDim : "");
+  });
+}
+
+std::string NotebookTerminal::Diff(std::string_view diff) const {
+  if (!is_terminal_) return std::string(diff);
+  return ForEachLine(diff, [&](std::string_view line) {
+    const char first = line.empty() ? ' ' : line[0];
+    return Line(line, first == '+' ? kGreen : first == '-' ? kRed : first == '@' ? kDim : "");
+  });
+}
+
+std::string NotebookTerminal::Preview(notebook::CellType type, std::string_view source) const {
+  size_t lines = 0;
+  size_t more = 0;
+  std::string preview = ForEachLine(source, [&](std::string_view line) -> std::string {
+    if (++lines > kPreviewLines) {
+      ++more;
+      return "";
+    }
+    const bool is_heading = type == notebook::CellType::kMarkdown && line.starts_with('#');
+    return "  " + Line(line, is_heading ? kBold : "");
+  });
+  preview.erase(preview.find_last_not_of('\n') + 1);
+  if (more > 0) preview += "\n  " + Line("… " + std::to_string(more) + " more lines", kDim);
+  return preview.empty() ? "" : preview + "\n";
+}
+
+std::string NotebookTerminal::Plain(std::string_view text) const {
+  return is_terminal_ ? Harmless(text) : std::string(text);
+}
+
+std::string NotebookTerminal::Line(std::string_view line, std::string_view colour) const {
+  const std::string shown = Plain(line);
+  if (!has_colour_ || colour.empty()) return shown;
+  std::string coloured(colour);
+  coloured += shown;
+  return coloured += kReset;
+}
+
+bool WriteToStdout(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  // A reader that has seen enough, such as head, is no failure.
+  return (written && std::fflush(stdout) == 0) || errno == EPIPE;
+}
+
+void WriteToPager(std::string_view text) {
+  const char* named = std::getenv("PAGER");
+  FILE* pager = popen(named != nullptr && *named != '\0' ? named : "less -R", "w");
+  if (pager == nullptr) {
+    WriteToStdout(text);
+    return;
+  }
+  std::fwrite(text.data(), 1, text.size(), pager);
+  pclose(pager);
+}
+
+}  // namespace cellar::host

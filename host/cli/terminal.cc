@@ -1,0 +1,49 @@
+#include "host/cli/terminal.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace cellar::host {
+
+bool IsTerminal(int fd) { return isatty(fd) == 1; }
+
+bool WantsColour(int fd) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return IsTerminal(fd) && (no_colour == nullptr || *no_colour == '\0') &&
+         (term == nullptr || std::strcmp(term, "dumb") != 0);
+}
+
+std::string TerminalFilter::Filter(std::string_view bytes) {
+  std::string text;
+  while (!bytes.empty()) {
+    size_t control = std::min(bytes.find_first_of("\r\b"), bytes.size());
+    sanitiser_.Write(bytes.substr(0, control), &text);
+    sanitiser_.Flush(&text);
+    if (control < bytes.size()) text += bytes[control++];
+    bytes.remove_prefix(control);
+  }
+  return text;
+}
+
+bool WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    ssize_t written = write(fd, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd ready = {fd, POLLOUT, 0};
+      poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,53 @@
+// What a client asks for: one call of one or more cells, and how it is read from JSON. Knows the
+// schema of requests; runs nothing and looks at no file.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "host/runtime/settings.h"
+#include "host/wire/messages.h"
+
+namespace cellar::host {
+
+struct CallCell {
+  std::string language = "py";
+  std::string code;  // UTF-8
+  std::string title;
+  absl::Duration timeout = absl::Seconds(30);  // of inactivity; zero = none
+  bool reset = false;                          // a fresh namespace before this cell
+  std::string clamp_note;                      // "timeout 9999 s was clamped to 3600 s", or empty
+};
+
+enum class CallMode { kSession, kPerCall };
+
+struct Call {
+  std::string session;
+  std::string cwd;  // empty: the session's, or the client's
+  CallMode mode = CallMode::kSession;
+  std::vector<wire::EnvironmentEntry> environment;
+  std::string owner;
+  std::optional<Retry> retry;  // nothing: as the settings say
+  std::vector<CallCell> cells;
+};
+
+// Reads a request in either shape: `timeout` and `reset` stand in the cells, or, the older one, at
+// the top, where `timeout` is that of every cell that has none and `reset` is for the first cell
+// only. Strict: an InvalidArgument names every field that is wrong by its path, and what was
+// expected.
+absl::StatusOr<Call> ParseCall(std::string_view json);
+
+// What ParseCall asks of a cell, for cells that came another way: a known language, code that is
+// not blank, UTF-8 without NUL. `index` is the cell's place in the call, for the message.
+absl::Status ValidateCell(const CallCell& cell, size_t index);
+
+// Zero means none; what is not within 1..3600 is clamped, and the cell says so in `clamp_note`.
+void SetTimeout(double seconds, CallCell& cell);
+
+}  // namespace cellar::host

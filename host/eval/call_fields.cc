@@ -1,0 +1,152 @@
+#include "host/eval/call_fields.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+namespace cellar::host {
+namespace {
+
+constexpr size_t kMaxNameBytes = 256;
+constexpr size_t kMaxTitleBytes = 1024;
+
+std::string ProblemOfName(std::string_view name) { return ProblemOfText(name, kMaxNameBytes); }
+std::string ProblemOfTitle(std::string_view title) { return ProblemOfText(title, kMaxTitleBytes); }
+std::string ProblemOfPath(std::string_view path) { return ProblemOfText(path, PATH_MAX - 1); }
+
+constexpr std::string_view kLanguages[] = {"py"};
+constexpr std::string_view kModes[] = {"session", "per-call"};
+constexpr std::string_view kRetries[] = {"never", "once"};
+
+constexpr Field<CallDraft> kCallFields[] = {
+    {.name = "session",
+     .kind = TextField<CallDraft>{[](CallDraft& d) -> std::string& { return d.call.session; },
+                                  ProblemOfName},
+     .description = "Name of the session. Calls with the same name share their variables."},
+    {.name = "cwd",
+     .kind = TextField<CallDraft>{[](CallDraft& d) -> std::string& { return d.call.cwd; },
+                                  ProblemOfPath},
+     .description = "Directory in which the cells run. It must exist."},
+    {.name = "mode",
+     .kind = ChoiceField<CallDraft>{kModes,
+                                    [](CallDraft& d, size_t choice) {
+                                      d.call.mode =
+                                          choice == 0 ? CallMode::kSession : CallMode::kPerCall;
+                                    }},
+     .description =
+         "\"session\" (default) keeps the variables for later calls; \"per-call\" starts "
+         "with none and keeps none."},
+    {.name = "env",
+     .kind = VariablesField<CallDraft>{[](CallDraft& d) -> std::vector<wire::EnvironmentEntry>& {
+       return d.call.environment;
+     }},
+     .description = "Environment variables for the session; null removes one."},
+    {.name = "owner",
+     .kind = TextField<CallDraft>{[](CallDraft& d) -> std::string& { return d.call.owner; },
+                                  ProblemOfName},
+     .description = "Who holds the session open; it is closed when its last owner leaves."},
+    {.name = "retry",
+     .kind = ChoiceField<CallDraft>{kRetries,
+                                    [](CallDraft& d, size_t choice) {
+                                      d.call.retry = choice == 0 ? Retry::kNever : Retry::kOnce;
+                                    }},
+     .description = "\"once\" runs a cell again that took its Python process down, if the state "
+                    "from before it could be restored. Its side effects then happen twice."},
+    {.name = "timeout",
+     .kind = TimeoutField<CallDraft>{[](CallDraft& d) -> CallCell& { return d.pattern; }},
+     .description = "The timeout of every cell that has none of its own.",
+     .use = FieldUse::kOlderShape},
+    {.name = "reset",
+     .kind = FlagField<CallDraft>{[](CallDraft& d) -> bool& { return d.reset_first_cell; }},
+     .description = "The reset of the first cell.",
+     .use = FieldUse::kOlderShape},
+    {.name = "cells",
+     .kind =
+         CellsField<CallDraft>{[](CallDraft& d) -> std::vector<CallCell>& { return d.call.cells; },
+                               [](const CallDraft& d) -> const CallCell& { return d.pattern; }},
+     .description = "The cells, run in this order. The first that fails stops the call.",
+     .use = FieldUse::kRequired},
+};
+
+constexpr Field<CallCell> kCellFields[] = {
+    {.name = "language",
+     // There is one language so far, and a cell has it already.
+     .kind = ChoiceField<CallCell>{kLanguages, [](CallCell&, size_t) {}},
+     .description = "Language of the code."},
+    {.name = "code",
+     .kind = TextField<CallCell>{[](CallCell& c) -> std::string& { return c.code; }, ProblemOfCode},
+     .description = "Source of the cell. The value of a last bare expression is shown.",
+     .use = FieldUse::kRequired},
+    {.name = "title",
+     .kind =
+         TextField<CallCell>{[](CallCell& c) -> std::string& { return c.title; }, ProblemOfTitle},
+     .description = "A few words on what the cell does."},
+    {.name = "timeout",
+     .kind = TimeoutField<CallCell>{[](CallCell& c) -> CallCell& { return c; }},
+     .description = "Seconds after which the cell is interrupted, 1 to 3600, default 30; 0 for no "
+                    "limit. Progress events start the count again, prints do not."},
+    {.name = "reset",
+     .kind = FlagField<CallCell>{[](CallCell& c) -> bool& { return c.reset; }},
+     .description = "Start with no variables before this cell."},
+};
+
+// The size of the character at the start of `text`, by the table of well-formed sequences in the
+// Unicode standard (3.9, table 3-7); 0 if there is none.
+size_t Utf8CharacterSize(std::string_view text) {
+  const auto byte = [text](size_t i) {
+    return static_cast<uint8_t>(i < text.size() ? text[i] : 0);
+  };
+  const uint8_t lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t size = lead >= 0xC2 && lead <= 0xDF   ? 2
+                      : (lead & 0xF0) == 0xE0        ? 3
+                      : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                     : 0;
+  if (size == 0 || text.size() < size) return 0;
+  const uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (size_t i = 2; i < size; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  return size;
+}
+
+// Where the first byte stands that is not UTF-8.
+std::optional<size_t> FindInvalidUtf8(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t size = Utf8CharacterSize(text.substr(at));
+    if (size == 0) return at;
+    at += size;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string ProblemOfText(std::string_view text, size_t max_bytes) {
+  if (text.size() > max_bytes) {
+    return absl::StrCat("has ", text.size(), " bytes, more than ", max_bytes);
+  }
+  if (const size_t nul = text.find('\0'); nul != text.npos) {
+    return absl::StrCat("has a NUL character (byte ", nul, ")");
+  }
+  if (const std::optional<size_t> invalid = FindInvalidUtf8(text)) {
+    return absl::StrCat("is not valid UTF-8 (byte ", *invalid, ")");
+  }
+  return "";
+}
+
+std::string ProblemOfCode(std::string_view code) {
+  if (std::all_of(code.begin(), code.end(), absl::ascii_isspace)) return "is empty";
+  return ProblemOfText(code, kMaxRequestBytes);
+}
+
+std::span<const Field<CallDraft>> CallFields() { return kCallFields; }
+std::span<const Field<CallCell>> CellFields() { return kCellFields; }
+
+}  // namespace cellar::host

@@ -1,0 +1,86 @@
+// The fields of a request, written down once: call_parser.cc reads requests by this table, and
+// describe.cc tells of it. Of use to nobody else.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "host/eval/call.h"
+
+namespace cellar::host {
+
+// A call while it is read. The older shape has fields of cells at the top.
+struct CallDraft {
+  Call call;
+  CallCell pattern;  // every cell starts as a copy of it
+  bool reset_first_cell = false;
+};
+
+template <typename Owner>
+struct TextField {
+  std::string& (*place)(Owner&);
+  std::string (*problem_of)(std::string_view text);  // empty when there is none
+};
+
+template <typename Owner>
+struct ChoiceField {
+  std::span<const std::string_view> choices;
+  void (*choose)(Owner&, size_t choice);
+};
+
+template <typename Owner>
+struct FlagField {
+  bool& (*place)(Owner&);
+};
+
+// Seconds of inactivity, for SetTimeout.
+template <typename Owner>
+struct TimeoutField {
+  CallCell& (*cell)(Owner&);
+};
+
+// Names to strings or null.
+template <typename Owner>
+struct VariablesField {
+  std::vector<wire::EnvironmentEntry>& (*place)(Owner&);
+};
+
+template <typename Owner>
+struct CellsField {
+  std::vector<CallCell>& (*place)(Owner&);
+  const CallCell& (*pattern)(const Owner&);
+};
+
+enum class FieldUse { kOptional, kRequired, kOlderShape };
+
+template <typename Owner>
+struct Field {
+  std::string_view name;
+  std::variant<TextField<Owner>, ChoiceField<Owner>, FlagField<Owner>, TimeoutField<Owner>,
+               VariablesField<Owner>, CellsField<Owner>>
+      kind;
+  std::string_view description;
+  FieldUse use = FieldUse::kOptional;
+};
+
+// In the order in which they are read: `cells` comes last, since it copies the draft's pattern.
+std::span<const Field<CallDraft>> CallFields();
+std::span<const Field<CallCell>> CellFields();
+
+// What is wrong with text that has to reach Python or the system; empty when nothing is.
+std::string ProblemOfText(std::string_view text, size_t max_bytes);
+std::string ProblemOfCode(std::string_view code);
+
+// Of a request, and so of the code in it: what a frame to the worker has room for.
+inline constexpr size_t kMaxRequestBytes = size_t{64} << 20;
+inline constexpr size_t kMaxCells = 1000;
+
+// In seconds.
+inline constexpr double kMinTimeout = 1;
+inline constexpr double kMaxTimeout = 3600;
+
+}  // namespace cellar::host

@@ -1,0 +1,270 @@
+// ParseCall: JSON text, checked twice. First its syntax, with limits and without repeated fields,
+// which a parsed document no longer shows; then the document, by the table of fields.
+#include <algorithm>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "host/eval/call.h"
+#include "host/eval/call_fields.h"
+#include "host/output/printable.h"
+#include "host/output/utf8.h"
+#include "nlohmann/json.hpp"
+
+namespace cellar::host {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxDepth = 16;  // a request needs three levels
+constexpr size_t kMaxProblems = 20;
+constexpr size_t kMaxQuotedBytes = 60;
+
+// Text of the client, short and printable, for messages.
+std::string Shortened(std::string_view text) {
+  if (text.size() <= kMaxQuotedBytes) return Printable(text);
+  return Printable(text.substr(0, Utf8BorderBefore(text, kMaxQuotedBytes))) + "…";
+}
+
+std::string PathOf(const std::string& parent, std::string_view name) {
+  return absl::StrCat(parent, parent.empty() ? "" : ".", Shortened(name));
+}
+
+std::string PathOf(const std::string& parent, size_t index) {
+  return absl::StrCat(parent, "[", index, "]");
+}
+
+std::string NameOf(const json& value) {
+  if (!value.is_string()) return value.type_name();
+  return absl::StrCat("\"", Shortened(value.get_ref<const std::string&>()), "\"");
+}
+
+// Reads JSON without keeping it.
+class SyntaxCheck : public nlohmann::json_sax<json> {
+ public:
+  const std::string& problem() const { return problem_; }
+
+  bool null() override { return Count(); }
+  bool boolean(bool) override { return Count(); }
+  bool number_integer(number_integer_t) override { return Count(); }
+  bool number_unsigned(number_unsigned_t) override { return Count(); }
+  bool number_float(number_float_t, const string_t&) override { return Count(); }
+  bool string(string_t&) override { return Count(); }
+  bool binary(binary_t&) override { return Count(); }
+  bool start_object(size_t) override { return Enter(/*is_array=*/false); }
+  bool end_object() override { return Leave(); }
+  bool start_array(size_t) override { return Enter(/*is_array=*/true); }
+  bool end_array() override { return Leave(); }
+
+  bool key(string_t& name) override {
+    Level& level = levels_.back();
+    level.name = name;
+    if (level.names.insert(name).second) return true;
+    problem_ = absl::StrCat(PathIn(level), ": stands twice");
+    return false;
+  }
+
+  bool parse_error(size_t, const std::string&, const json::exception& error) override {
+    // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
+    const std::string_view text = error.what();
+    const size_t id_end = text.find("] ");
+    problem_ =
+        absl::StrCat("request: ", Printable(id_end == text.npos ? text : text.substr(id_end + 2)));
+    return false;
+  }
+
+ private:
+  // An array or object that is being read.
+  struct Level {
+    bool is_array;
+    std::string path;
+    size_t index = 0;             // of the value that is being read, or
+    std::string name;             // its name
+    std::set<std::string> names;  // so far
+  };
+
+  static std::string PathIn(const Level& level) {
+    return level.is_array ? PathOf(level.path, level.index) : PathOf(level.path, level.name);
+  }
+
+  bool Enter(bool is_array) {
+    if (levels_.size() == kMaxDepth) {
+      problem_ = absl::StrCat("request: nested deeper than ", kMaxDepth, " levels");
+      return false;
+    }
+    levels_.push_back(
+        {.is_array = is_array, .path = levels_.empty() ? "" : PathIn(levels_.back())});
+    return true;
+  }
+
+  bool Leave() {
+    levels_.pop_back();
+    return Count();
+  }
+
+  // A value is complete.
+  bool Count() {
+    if (!levels_.empty()) ++levels_.back().index;
+    return true;
+  }
+
+  std::vector<Level> levels_;
+  std::string problem_;
+};
+
+// Reads a document into a draft and collects what is wrong with it.
+class DraftReader {
+ public:
+  void ReadCall(const json& document, CallDraft& draft) {
+    ReadObject(document, "", CallFields(), draft);
+    if (draft.reset_first_cell && !draft.call.cells.empty()) draft.call.cells[0].reset = true;
+  }
+
+  absl::Status status() const {
+    if (problem_count_ == 0) return absl::OkStatus();
+    std::string text = absl::StrJoin(problems_, "\n");
+    if (problem_count_ > problems_.size()) {
+      absl::StrAppend(&text, "\nand ", problem_count_ - problems_.size(), " more");
+    }
+    return absl::InvalidArgumentError(text);
+  }
+
+ private:
+  void Add(const std::string& path, const std::string& problem) {
+    Add(absl::StrCat(path.empty() ? "request" : path, ": ", problem));
+  }
+  void Add(std::string problem) {
+    if (++problem_count_ <= kMaxProblems) problems_.push_back(std::move(problem));
+  }
+  void AddUnexpected(const std::string& path, const std::string& expected, const json& found) {
+    Add(path, absl::StrCat("expected ", expected, ", found ", NameOf(found)));
+  }
+
+  template <typename Owner>
+  void ReadObject(const json& value, const std::string& path, std::span<const Field<Owner>> fields,
+                  Owner& owner) {
+    if (!value.is_object()) return AddUnexpected(path, "an object", value);
+    for (const Field<Owner>& field : fields) {
+      const std::string field_path = PathOf(path, field.name);
+      if (const auto found = value.find(field.name); found != value.end()) {
+        std::visit([&](const auto& kind) { Read(*found, field_path, kind, owner); }, field.kind);
+      } else if (field.use == FieldUse::kRequired) {
+        Add(field_path, "is missing");
+      }
+    }
+    for (const auto& [name, unused] : value.items()) {
+      const auto has_name = [&name = name](const auto& field) { return field.name == name; };
+      if (std::none_of(fields.begin(), fields.end(), has_name)) AddUnknown(path, name, fields);
+    }
+  }
+
+  template <typename Owner>
+  void AddUnknown(const std::string& path, const std::string& name,
+                  std::span<const Field<Owner>> fields) {
+    const auto add_name = [](std::string* text, const Field<Owner>& field) { *text += field.name; };
+    Add(PathOf(path, name),
+        absl::StrCat("unknown field; known are ", absl::StrJoin(fields, ", ", add_name)));
+  }
+
+  template <typename Owner>
+  void Read(const json& value, const std::string& path, const TextField<Owner>& field,
+            Owner& owner) {
+    if (!value.is_string()) return AddUnexpected(path, "a string", value);
+    const std::string& text = value.get_ref<const std::string&>();
+    if (const std::string problem = field.problem_of(text); !problem.empty()) {
+      return Add(path, problem);
+    }
+    field.place(owner) = text;
+  }
+
+  template <typename Owner>
+  void Read(const json& value, const std::string& path, const ChoiceField<Owner>& field,
+            Owner& owner) {
+    const std::string* found = value.get_ptr<const std::string*>();
+    for (size_t i = 0; i < field.choices.size(); ++i) {
+      if (found != nullptr && *found == field.choices[i]) return field.choose(owner, i);
+    }
+    const auto add_choice = [](std::string* text, std::string_view choice) {
+      absl::StrAppend(text, "\"", std::string(choice), "\"");
+    };
+    AddUnexpected(path, absl::StrJoin(field.choices, " or ", add_choice), value);
+  }
+
+  template <typename Owner>
+  void Read(const json& value, const std::string& path, const FlagField<Owner>& field,
+            Owner& owner) {
+    if (!value.is_boolean()) return AddUnexpected(path, "true or false", value);
+    field.place(owner) = value.get<bool>();
+  }
+
+  template <typename Owner>
+  void Read(const json& value, const std::string& path, const TimeoutField<Owner>& field,
+            Owner& owner) {
+    if (!value.is_number()) return AddUnexpected(path, "a number of seconds", value);
+    SetTimeout(value.get<double>(), field.cell(owner));
+  }
+
+  template <typename Owner>
+  void Read(const json& value, const std::string& path, const VariablesField<Owner>& field,
+            Owner& owner) {
+    if (!value.is_object()) return AddUnexpected(path, "an object", value);
+    for (const auto& [name, text] : value.items()) {
+      const std::string variable_path = PathOf(path, name);
+      if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != name.npos) {
+        Add(variable_path, "cannot be the name of a variable");
+      } else if (text.is_null()) {
+        field.place(owner).push_back({.name = name});
+      } else if (const std::string* string = text.template get_ptr<const std::string*>();
+                 string == nullptr) {
+        AddUnexpected(variable_path, "a string or null", text);
+      } else if (const std::string problem = ProblemOfText(*string, kMaxRequestBytes);
+                 !problem.empty()) {
+        Add(variable_path, problem);
+      } else {
+        field.place(owner).push_back({.name = name, .value = *string});
+      }
+    }
+  }
+
+  template <typename Owner>
+  void Read(const json& value, const std::string& path, const CellsField<Owner>& field,
+            Owner& owner) {
+    if (!value.is_array()) return AddUnexpected(path, "a list of cells", value);
+    if (value.empty()) return Add(path, "expected at least one cell, found none");
+    if (value.size() > kMaxCells) {
+      return Add(path, absl::StrCat("has ", value.size(), " cells, more than ", kMaxCells));
+    }
+    for (size_t i = 0; i < value.size(); ++i) {
+      CallCell& cell = field.place(owner).emplace_back(field.pattern(owner));
+      ReadObject(value[i], PathOf(path, i), CellFields(), cell);
+    }
+  }
+
+  std::vector<std::string> problems_;
+  size_t problem_count_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Call> ParseCall(std::string_view text) {
+  if (text.size() > kMaxRequestBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("request: has ", text.size(), " bytes, more than ", kMaxRequestBytes));
+  }
+  SyntaxCheck syntax;
+  if (!json::sax_parse(text, &syntax)) {
+    return absl::InvalidArgumentError(syntax.problem());
+  }
+  CallDraft draft;
+  DraftReader reader;
+  reader.ReadCall(json::parse(text, nullptr, /*allow_exceptions=*/false), draft);
+  if (const absl::Status status = reader.status(); !status.ok()) return status;
+  return std::move(draft.call);
+}
+
+}  // namespace cellar::host

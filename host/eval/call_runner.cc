@@ -1,0 +1,118 @@
+#include "host/eval/call_runner.h"
+
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace cellar::host {
+namespace {
+
+CellRunStatus RunStatusOf(CellStatus status) {
+  switch (status) {
+    case CellStatus::kComplete:
+      return CellRunStatus::kComplete;
+    case CellStatus::kError:
+      return CellRunStatus::kError;
+    case CellStatus::kCancelled:
+      return CellRunStatus::kCancelled;
+  }
+  return CellRunStatus::kError;
+}
+
+// The first cell that is not complete decides: when it was not run, the call was cancelled before.
+CallStatus StatusOf(const std::vector<CellResult>& cells) {
+  for (const CellResult& cell : cells) {
+    if (cell.status == CellRunStatus::kError) return CallStatus::kError;
+    if (cell.status != CellRunStatus::kComplete) return CallStatus::kCancelled;
+  }
+  return CallStatus::kOk;
+}
+
+// What a cell says about the state holds for the session.
+void NoteState(const CellOutcome& outcome, CallResult& result) {
+  if (outcome.state == StateAfter::kKept) return;
+  result.session_state = outcome.state == StateAfter::kLost ? "lost" : "fresh";
+  result.session_reason = outcome.state_detail;
+}
+
+std::string TimedOutAfter(absl::Duration timeout) {
+  const double seconds = absl::ToDoubleSeconds(timeout);
+  return absl::StrCat("timed out after ", seconds, seconds == 1 ? " second" : " seconds");
+}
+
+}  // namespace
+
+CallRunner::CallRunner(EventLoop& loop, Session& session, Call call, CallObserver* observer,
+                       DoneCallback done, CallRunnerOptions options)
+    : loop_(loop),
+      session_(session),
+      call_(std::move(call)),
+      observer_(observer),
+      done_(std::move(done)),
+      options_(std::move(options)) {
+  result_.session_id = call_.session;
+  for (const CallCell& cell : call_.cells) {
+    result_.cells.push_back({.title = cell.title, .runs = 0, .clamp_note = cell.clamp_note});
+  }
+}
+
+void CallRunner::Start() { Next(); }
+
+void CallRunner::Cancel() {
+  cancelled_ = true;
+  if (cell_runs_) session_.Interrupt();
+}
+
+void CallRunner::Next() {
+  if (cancelled_ || index_ == call_.cells.size()) return Finish();
+  if (call_.cells[index_].reset && options_.reset) {
+    options_.reset([this] { cancelled_ ? Finish() : RunCell(); });
+  } else {
+    RunCell();
+  }
+}
+
+void CallRunner::RunCell() {
+  const CallCell& cell = call_.cells[index_];
+  result_.cells[index_].status = CellRunStatus::kRunning;
+  cell_runs_ = true;
+  if (observer_ != nullptr) observer_->OnCellStarted(index_, cell);
+  session_.Run({.code = cell.code, .timeout = cell.timeout, .observer = observer_},
+               [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
+}
+
+void CallRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
+  cell_runs_ = false;
+  if (!outcome.ok()) return Report(outcome.status());
+  CellResult& cell = result_.cells[index_];
+  cell.status = RunStatusOf(outcome->status);
+  cell.runs = 1;
+  cell.outcome = *std::move(outcome);
+  if (cell.outcome.timed_out) {
+    cell.outcome.notices.push_back(TimedOutAfter(call_.cells[index_].timeout));
+  }
+  std::move(cell.outcome.background.begin(), cell.outcome.background.end(),
+            std::back_inserter(result_.background));
+  cell.outcome.background.clear();
+  NoteState(cell.outcome, result_);
+  if (observer_ != nullptr) observer_->OnCellFinished(index_, cell);
+  ++index_;
+  cell.outcome.ok() ? Next() : Finish();
+}
+
+// The cells from index_ on are not run.
+void CallRunner::Finish() {
+  for (size_t i = index_; i < call_.cells.size(); ++i) {
+    result_.cells[i].status = CellRunStatus::kNotRun;
+  }
+  result_.status = StatusOf(result_.cells);
+  Report(std::move(result_));
+}
+
+void CallRunner::Report(absl::StatusOr<CallResult> result) {
+  loop_.Post(
+      [done = std::move(done_), result = std::move(result)]() mutable { done(std::move(result)); });
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,66 @@
+// Runs the cells of a call one after the other. Does not find the session, and does not queue:
+// there is one runner at a time on a session.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "host/base/event_loop.h"
+#include "host/eval/call.h"
+#include "host/eval/result.h"
+#include "host/session/session.h"
+
+namespace cellar::host {
+
+// Sees the call while it runs; between OnCellStarted and OnCellFinished, what that cell does.
+class CallObserver : public CellObserver {
+ public:
+  virtual void OnCellStarted(size_t /*index*/, const CallCell&) {}
+  virtual void OnCellFinished(size_t /*index*/, const CellResult&) {}
+};
+
+struct CallRunnerOptions {
+  // Gives the session a fresh namespace, then calls what it was given; null when the session is
+  // new anyway.
+  std::function<void(absl::AnyInvocable<void()>)> reset;
+};
+
+// Lives on the loop's thread, until `done` is called; that happens once, from a posted task, so
+// that runner and session may be destroyed in it. Session and observer outlive the call.
+class CallRunner {
+ public:
+  // A Status means that cells could not be run at all; what happened to cells is in the result.
+  using DoneCallback = absl::AnyInvocable<void(absl::StatusOr<CallResult>)>;
+
+  CallRunner(EventLoop& loop, Session& session, Call call, CallObserver* observer,
+             DoneCallback done, CallRunnerOptions options = {});
+  CallRunner(const CallRunner&) = delete;
+
+  void Start();
+
+  // Interrupts the running cell and lets no other start. A second call kills the running cell.
+  void Cancel();
+
+ private:
+  void Next();
+  void RunCell();
+  void OnOutcome(absl::StatusOr<CellOutcome> outcome);
+  void Finish();
+  void Report(absl::StatusOr<CallResult> result);
+
+  EventLoop& loop_;
+  Session& session_;
+  Call call_;
+  CallObserver* observer_;  // or null
+  DoneCallback done_;
+  CallRunnerOptions options_;
+
+  CallResult result_;
+  size_t index_ = 0;  // of the cell that runs, or is next
+  bool cell_runs_ = false;
+  bool cancelled_ = false;
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,36 @@
+// What became of a call, and the one JSON schema in which programs get it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/session/outcome.h"
+
+namespace cellar::host {
+
+enum class CellRunStatus { kPending, kRunning, kComplete, kError, kCancelled, kNotRun };
+
+struct CellResult {
+  CellRunStatus status = CellRunStatus::kPending;
+  std::string title;
+  CellOutcome outcome;  // meaningful once the cell has run
+  int runs = 1;         // 2 after a retry; 0 when it was not run
+  std::string clamp_note;
+};
+
+enum class CallStatus { kOk, kError, kCancelled };
+
+struct CallResult {
+  CallStatus status = CallStatus::kOk;
+  std::string session_id;
+  std::string session_state = "kept";  // "kept", "fresh", "lost"
+  std::string session_reason;          // a sentence, unless the state was kept
+  std::vector<CellOutput> background;  // what earlier calls had started printed since
+  std::vector<CellResult> cells;
+};
+
+// A JSON object, on one line unless `pretty`. Everything that came from the worker is taken for
+// untrusted: what is not JSON, or too deep, stands as a string; invalid UTF-8 is replaced.
+std::string ResultToJson(const CallResult& result, bool pretty);
+
+}  // namespace cellar::host

@@ -1,0 +1,188 @@
+#include "host/eval/transcript.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "host/output/mime_text.h"
+#include "host/output/printable.h"
+#include "host/output/utf8.h"
+
+namespace cellar::host {
+namespace {
+
+// Of text of displays and results in one cell; that of streams was bounded by the sink.
+constexpr size_t kDisplayBudget = 50 * 1024;
+constexpr size_t kMaxHeadingBytes = 200;
+
+std::string Size(size_t bytes) {
+  if (bytes < 1024) return absl::StrCat(bytes, bytes == 1 ? " byte" : " bytes");
+  const double kilobytes = bytes / 1024.0;
+  if (kilobytes < 1023.5) return absl::StrFormat("%.0f KB", kilobytes);
+  return absl::StrFormat("%.1f MB", kilobytes / 1024);
+}
+
+// For headings and the like: a newline in a title must not start a line that looks like output.
+std::string OneLine(std::string_view text) {
+  std::string line = Printable(text.substr(0, Utf8BorderBefore(text, kMaxHeadingBytes)));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+void EndLine(std::string& text) {
+  if (!text.empty() && text.back() != '\n') text += '\n';
+}
+
+void AddBlock(std::string_view block, std::string& text) {
+  EndLine(text);
+  text += block;
+  EndLine(text);
+}
+
+void AddRemark(std::string_view remark, std::string& text) {
+  if (!remark.empty()) AddBlock(absl::StrCat("[", Printable(remark), "]"), text);
+}
+
+void AddDisplayText(std::string_view shown, size_t& budget, std::string& text) {
+  const size_t kept = Utf8BorderBefore(shown, std::min(budget, shown.size()));
+  budget -= kept;
+  if (kept > 0) AddBlock(shown.substr(0, kept), text);
+  if (kept == shown.size()) return;
+  AddRemark(
+      absl::StrCat(Size(shown.size() - kept), " more of this output in the structured result"),
+      text);
+}
+
+// Images always have a line; what else has no text has one when the bundle has no text at all.
+void AddBundle(const std::vector<wire::MimeEntry>& bundle, size_t& budget, std::string& text) {
+  std::vector<MimeData> data;
+  for (const wire::MimeEntry& entry : bundle) data.push_back({entry.mime, entry.data});
+  const std::optional<std::string> shown = TranscriptText(data);
+  if (shown) AddDisplayText(*shown, budget, text);
+  for (const wire::MimeEntry& entry : bundle) {
+    if (shown && !entry.mime.starts_with("image/")) continue;
+    AddRemark(absl::StrCat(OneLine(entry.mime), ", ", Size(entry.data.size())), text);
+  }
+}
+
+void AddOutputs(const std::vector<CellOutput>& outputs, std::string& text) {
+  size_t budget = kDisplayBudget;
+  for (const CellOutput& output : outputs) {
+    switch (output.type) {
+      case CellOutput::Type::kStdout:
+      case CellOutput::Type::kStderr:
+        text += output.text;
+        break;
+      case CellOutput::Type::kDisplay:
+      case CellOutput::Type::kResult:
+        AddBundle(output.data, budget, text);
+        break;
+      case CellOutput::Type::kStatus:  // progress, for who watches
+        break;
+    }
+  }
+}
+
+void AddError(const CellOutcome& outcome, std::string& text) {
+  if (!outcome.error) return;
+  const CellError& error = *outcome.error;
+  // The traceback of an exception ends in these words; the stack of a dead worker does not.
+  if (outcome.death || error.traceback.empty()) {
+    AddBlock(Printable(absl::StrCat(error.ename, error.evalue.empty() ? "" : ": ", error.evalue)),
+             text);
+  }
+  if (!error.traceback.empty()) AddBlock(Printable(error.traceback), text);
+}
+
+std::string Whereabouts(const Truncation& truncation) {
+  const std::string why = truncation.error.empty() ? "" : absl::StrCat(": ", truncation.error);
+  if (truncation.artifact_id.empty()) return absl::StrCat("the whole was not saved", why);
+  const std::string where =
+      absl::StrCat("artifact://", truncation.artifact_id, " (", truncation.artifact_path, ")");
+  if (truncation.missing_bytes == 0) return absl::StrCat("the whole is in ", where);
+  return absl::StrCat("the first ", Size(truncation.artifact_bytes), " are in ", where, ", ",
+                      Size(truncation.missing_bytes), " are missing", why);
+}
+
+void AddRemarks(const CellResult& cell, std::string& text) {
+  const CellOutcome& outcome = cell.outcome;
+  if (const std::optional<Truncation>& cut = outcome.truncation) {
+    AddRemark(absl::StrCat("output shortened to ", Size(cut->kept_bytes), " of ",
+                           Size(cut->text_bytes), "; ", Whereabouts(*cut)),
+              text);
+  }
+  AddRemark(cell.clamp_note, text);
+  for (const std::string& notice : outcome.notices) AddRemark(notice, text);
+  AddRemark(outcome.state_detail, text);
+}
+
+bool HasRun(const CellResult& cell) {
+  return cell.status != CellRunStatus::kPending && cell.status != CellRunStatus::kNotRun;
+}
+
+std::string BodyOf(const CellResult& cell) {
+  std::string body;
+  AddOutputs(cell.outcome.outputs, body);
+  AddError(cell.outcome, body);
+  if (body.empty()) body = "(no output)";
+  AddRemarks(cell, body);
+  EndLine(body);
+  return body;
+}
+
+// What there is to say of a cell that has not ended by itself.
+std::string StatusWord(CellRunStatus status) {
+  switch (status) {
+    case CellRunStatus::kPending:
+      return "pending";
+    case CellRunStatus::kRunning:
+      return "running";
+    case CellRunStatus::kNotRun:
+      return "not run";
+    default:
+      return "";
+  }
+}
+
+// How the call ended at this cell; empty when it went on.
+std::string Verdict(const CellResult& cell, size_t number) {
+  if (cell.status == CellRunStatus::kError) return absl::StrCat("Cell ", number, " failed");
+  if (cell.status != CellRunStatus::kCancelled) return "";
+  return absl::StrCat("Cell ", number, cell.outcome.timed_out ? " timed out" : " was cancelled");
+}
+
+void AddCellOfSeveral(const CellResult& cell, size_t number, size_t count, std::string& text) {
+  std::string heading = absl::StrCat("[", number, "/", count, "]");
+  if (!cell.title.empty()) absl::StrAppend(&heading, " ", OneLine(cell.title));
+  if (const std::string word = StatusWord(cell.status); !word.empty()) {
+    absl::StrAppend(&heading, ": ", word);
+  }
+  AddBlock(heading, text);
+  if (HasRun(cell)) text += BodyOf(cell);
+  if (const std::string verdict = Verdict(cell, number); !verdict.empty()) AddBlock(verdict, text);
+}
+
+}  // namespace
+
+std::string TranscriptOf(const CallResult& result) {
+  std::string text;
+  const size_t count = result.cells.size();
+  if (count == 1) {
+    const CellResult& cell = result.cells.front();
+    text = HasRun(cell) ? BodyOf(cell) : absl::StrCat("(", StatusWord(cell.status), ")\n");
+  } else {
+    for (size_t i = 0; i < count; ++i) AddCellOfSeveral(result.cells[i], i + 1, count, text);
+  }
+  if (std::string background; !result.background.empty()) {
+    AddOutputs(result.background, background);
+    AddBlock("[background output]", text);
+    AddBlock(background, text);
+  }
+  if (!text.empty()) text.pop_back();
+  return text.empty() ? "(no output)" : text;
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,132 @@
+#include "cellar/cellar.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/library/engine.h"
+
+namespace cellar {
+namespace {
+
+using OptionalValue = std::optional<host::SessionValue>;
+
+absl::StatusOr<host::SessionValue> GetValue(Engine& engine, uint64_t id, std::string name) {
+  CELLAR_ASSIGN_OR_RETURN(OptionalValue value,
+                          engine.Ask<OptionalValue>(id, [&](host::Session& session,
+                                                            Engine::Answer<OptionalValue> answer) {
+                            session.Get(name, std::move(answer));
+                          }));
+  if (!value) return absl::NotFoundError(absl::StrCat("the session has no ", name));
+  return *std::move(value);
+}
+
+absl::Status SetValue(Engine& engine, uint64_t id, std::string name, host::SessionValue value) {
+  return engine
+      .Ask<OptionalValue>(id,
+                          [&](host::Session& session, Engine::Answer<OptionalValue> answer) {
+                            session.Set(std::move(name), std::move(value), std::move(answer));
+                          })
+      .status();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Host>> Host::Start(HostOptions options) {
+  host::LaunchQuery query = {.env = host::CurrentEnvironment(),
+                             .interpreter = options.interpreter,
+                             .preload = options.preload,
+                             .worker_program = options.worker_program,
+                             .artifacts_directory = options.artifacts_directory};
+  CELLAR_ASSIGN_OR_RETURN(host::Launch launch, host::PrepareLaunch(query));
+  // The program may change its directory later; sessions without one of their own stay here.
+  query.cwd = launch.session.cwd;
+  CELLAR_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine,
+                          Engine::Start(launch.artifacts_directory));
+  return std::unique_ptr<Host>(
+      new Host(std::move(options), std::move(query), std::move(launch), std::move(engine)));
+}
+
+Host::Host(HostOptions options, host::LaunchQuery query, host::Launch launch,
+           std::shared_ptr<Engine> engine)
+    : options_(std::move(options)),
+      query_(std::move(query)),
+      launch_(std::move(launch)),
+      engine_(std::move(engine)) {}
+
+Host::~Host() { engine_->Shutdown(); }
+
+absl::StatusOr<std::unique_ptr<Session>> Host::Open(SessionOptions options) {
+  CELLAR_ASSIGN_OR_RETURN(host::SessionOptions launch, Prepare(std::move(options)));
+  CELLAR_ASSIGN_OR_RETURN(uint64_t id, engine_->Open(std::move(launch)));
+  return std::unique_ptr<Session>(new Session(engine_, id));
+}
+
+absl::StatusOr<host::SessionOptions> Host::Prepare(SessionOptions options) const {
+  CELLAR_RETURN_IF_ERROR(host::ValidateOverrides(options.environment));
+  host::SessionOptions session = launch_.session;
+  if (!options.cwd.empty() || !options.interpreter.empty() || !options.preload.empty()) {
+    host::LaunchQuery query = query_;
+    if (!options.cwd.empty()) query.cwd = options.cwd;
+    if (!options.interpreter.empty()) query.interpreter = options.interpreter;
+    if (!options.preload.empty()) query.preload = options.preload;
+    CELLAR_ASSIGN_OR_RETURN(host::Launch launch, host::PrepareLaunch(query));
+    session = std::move(launch.session);
+  }
+  session.sys_path = std::move(options.sys_path);
+  for (auto& [name, value] : options.environment) session.environment.push_back({name, value});
+  if (options_.interrupt_grace) session.interrupt_grace = *options_.interrupt_grace;
+  return session;
+}
+
+Session::Session(std::shared_ptr<Engine> engine, uint64_t id)
+    : engine_(std::move(engine)), id_(id) {}
+
+Session::~Session() { Close(); }
+
+absl::StatusOr<CellOutcome> Session::Run(std::string code, RunOptions options) {
+  host::CellRequest request = {
+      .code = std::move(code), .timeout = options.timeout, .observer = options.observer};
+  return engine_->Ask<CellOutcome>(id_,
+                                   [&](host::Session& session, Engine::Answer<CellOutcome> answer) {
+                                     session.Run(std::move(request), std::move(answer));
+                                   });
+}
+
+void Session::Interrupt() { engine_->Interrupt(id_); }
+
+absl::Status Session::Set(std::string name, const nlohmann::json& value) {
+  std::string text;
+  // dump() has no other way to say that a string is not UTF-8.
+  try {
+    text = value.dump();
+  } catch (const nlohmann::json::type_error& error) {
+    return absl::InvalidArgumentError(absl::StrCat("the value for ", name, ": ", error.what()));
+  }
+  return SetValue(*engine_, id_, std::move(name), {.is_json = true, .data = std::move(text)});
+}
+
+absl::Status Session::SetBytes(std::string name, std::string bytes) {
+  return SetValue(*engine_, id_, std::move(name), {.is_json = false, .data = std::move(bytes)});
+}
+
+absl::StatusOr<nlohmann::json> Session::Get(std::string name) {
+  CELLAR_ASSIGN_OR_RETURN(host::SessionValue value, GetValue(*engine_, id_, name));
+  if (!value.is_json) {
+    return absl::InvalidArgumentError(absl::StrCat(name, " holds bytes, which JSON cannot"));
+  }
+  nlohmann::json json = nlohmann::json::parse(value.data, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) {
+    return absl::DataLossError(absl::StrCat("the worker sent damaged JSON for ", name));
+  }
+  return json;
+}
+
+absl::StatusOr<std::string> Session::GetBytes(std::string name) {
+  CELLAR_ASSIGN_OR_RETURN(host::SessionValue value, GetValue(*engine_, id_, name));
+  if (value.is_json) return absl::InvalidArgumentError(absl::StrCat(name, " does not hold bytes"));
+  return std::move(value.data);
+}
+
+void Session::Close() { engine_->Close(id_); }
+
+}  // namespace cellar

@@ -1,0 +1,137 @@
+// Python cells with lasting state, for a C++ program. A Host starts worker processes and watches
+// over them; a Session is a namespace in which cells run one after the other.
+//
+//   absl::StatusOr<std::unique_ptr<cellar::Host>> host = cellar::Host::Start();
+//   absl::StatusOr<std::unique_ptr<cellar::Session>> session = (*host)->Open();
+//   absl::StatusOr<cellar::CellOutcome> outcome = (*session)->Run("x = 20\nx + 1");
+//   outcome->result();  // "21"
+//
+// A Status says that cells could not be run at all. What happened to a cell, an exception of its
+// code or the death of its worker included, is in its CellOutcome.
+//
+// All calls may be made from any thread, and block. From an observer, which is called on the host's
+// own thread, blocking calls return FailedPrecondition.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "host/runtime/environment.h"
+#include "host/session/launch.h"
+#include "host/session/outcome.h"
+#include "host/session/session.h"
+#include "nlohmann/json.hpp"
+
+namespace cellar {
+
+using host::CellError;
+using host::CellObserver;
+using host::CellOutcome;
+using host::CellOutput;
+using host::CellStatus;
+using host::EnvironmentOverrides;
+using host::StateAfter;
+using host::Stream;
+using host::WorkerExit;
+
+class Engine;
+class Session;
+
+// What is empty comes from ~/.cellar/settings.json and .cellar/settings.json in the working
+// directory, then from the environment.
+struct HostOptions {
+  std::string interpreter;           // executable or environment directory
+  std::vector<std::string> preload;  // modules that every session has imported for nothing
+  std::string worker_program;
+  std::optional<absl::Duration> interrupt_grace;  // from an interrupt to the kill
+  // For output that a result has no room for; by default one directory for each host under
+  // XDG_STATE_HOME. It is made when needed, and stays.
+  std::string artifacts_directory;
+};
+
+struct SessionOptions {
+  std::string cwd;                    // empty = where the program was when the host started
+  std::vector<std::string> sys_path;  // in front of Python's own
+  EnvironmentOverrides environment;   // nullopt removes a variable
+  std::string interpreter;            // empty = the host's
+  std::vector<std::string> preload;   // empty = the host's
+};
+
+struct RunOptions {
+  absl::Duration timeout = absl::Seconds(30);  // of inactivity; zero = none
+  CellObserver* observer = nullptr;            // sees the output while the cell runs
+};
+
+// Has one thread of its own, which no signal of the program is delivered to.
+class Host {
+ public:
+  static absl::StatusOr<std::unique_ptr<Host>> Start(HostOptions options = {});
+  // Closes what sessions are open; their handles stay valid and answer FailedPrecondition. Not from
+  // an observer.
+  ~Host();
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  // Returns while the worker starts; one that cannot start shows in the first call.
+  absl::StatusOr<std::unique_ptr<Session>> Open(SessionOptions options = {});
+
+  // What was passed over when the interpreter was chosen, one sentence each.
+  const std::vector<std::string>& warnings() const { return launch_.interpreter.warnings; }
+
+ private:
+  Host(HostOptions options, host::LaunchQuery query, host::Launch launch,
+       std::shared_ptr<Engine> engine);
+  absl::StatusOr<host::SessionOptions> Prepare(SessionOptions options) const;
+
+  HostOptions options_;
+  host::LaunchQuery query_;  // with the environment as it was when the host started
+  host::Launch launch_;      // of a session without options
+  std::shared_ptr<Engine> engine_;
+};
+
+// Requests of all threads are served in their order of arrival.
+class Session {
+ public:
+  // As Close().
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // `code` is UTF-8.
+  absl::StatusOr<CellOutcome> Run(std::string code, RunOptions options = {});
+
+  // Interrupts the cell that runs now, if there is one; a second call before it has ended kills it,
+  // and with it the session's state. Never blocks.
+  void Interrupt();
+
+  // Binds a name. NaN and infinities become None, since JSON has none of them.
+  absl::Status Set(std::string name, const nlohmann::json& value);
+  absl::Status SetBytes(std::string name, std::string bytes);
+
+  // NotFound when the name is not bound, InvalidArgument when the value is not of that kind.
+  // Integers of more than 64 bits arrive as doubles.
+  absl::StatusOr<nlohmann::json> Get(std::string name);
+  absl::StatusOr<std::string> GetBytes(std::string name);
+
+  // Ends the worker and all it started, and waits until it is gone: exit handlers have a second, a
+  // running cell has none. What other threads wait for returns Cancelled; later calls return
+  // FailedPrecondition. From an observer it does not wait.
+  void Close();
+
+ private:
+  friend class Host;
+  Session(std::shared_ptr<Engine> engine, uint64_t id);
+
+  // Shared with the host: either may be destroyed first.
+  std::shared_ptr<Engine> engine_;
+  uint64_t id_;
+};
+
+}  // namespace cellar

@@ -1,0 +1,111 @@
+#include "host/output/html_tree.h"
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+namespace cellar::host {
+namespace {
+
+constexpr size_t kMaxMemory = size_t{64} << 20;
+// A document of 128 KiB, which is what html_markdown.cc lets in, takes up to 40 ms unless it is
+// made to hurt.
+constexpr double kMaxCpuSeconds = 0.2;
+constexpr unsigned kAllocationsPerClockRead = 256;
+
+double ThreadCpuSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+bool ContainsIgnoringCase(std::string_view text, std::string_view lower_case) {
+  const auto equal = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  return std::search(text.begin(), text.end(), lower_case.begin(), lower_case.end(), equal) !=
+         text.end();
+}
+
+}  // namespace
+
+// All memory of one parse. gumbo cannot be told to stop, but it allocates for every token, and no
+// allocation of its own may fail: so when a limit is passed, the allocation jumps out of the
+// parser, and the arena frees what it left behind. The tree is freed in the same way, since
+// gumbo_destroy_output recurses once for each level.
+class HtmlTree::Arena {
+ public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena() {
+    while (blocks_.next != &blocks_) Unlink(blocks_.next);
+  }
+
+  // Nullptr if a limit was passed. No object with a destructor may live in this frame.
+  const GumboOutput* Parse(std::string_view html) {
+    GumboOptions options = kGumboDefaultOptions;
+    options.allocator = [](void* arena, size_t size) {
+      return static_cast<Arena*>(arena)->Allocate(size);
+    };
+    options.deallocator = [](void*, void* memory) {
+      if (memory != nullptr) Unlink(static_cast<Block*>(memory) - 1);
+    };
+    options.userdata = this;
+    options.max_errors = 0;
+    if (setjmp(limit_passed_) != 0) return nullptr;
+    return gumbo_parse_with_options(&options, html.data(), html.size());
+  }
+
+ private:
+  // In front of each piece of memory that gumbo has.
+  struct alignas(std::max_align_t) Block {
+    Block* previous;
+    Block* next;
+  };
+
+  void* Allocate(size_t size) {
+    allocated_ += size;
+    const bool reads_clock = ++allocations_ % kAllocationsPerClockRead == 0;
+    if (allocated_ > kMaxMemory || (reads_clock && ThreadCpuSeconds() > deadline_)) {
+      longjmp(limit_passed_, 1);
+    }
+    auto* block = static_cast<Block*>(std::malloc(sizeof(Block) + size));
+    if (block == nullptr) longjmp(limit_passed_, 1);
+    block->previous = &blocks_;
+    block->next = blocks_.next;
+    block->next->previous = block;
+    blocks_.next = block;
+    return block + 1;
+  }
+
+  static void Unlink(Block* block) {
+    block->previous->next = block->next;
+    block->next->previous = block->previous;
+    std::free(block);
+  }
+
+  Block blocks_{&blocks_, &blocks_};
+  size_t allocated_ = 0;  // ever: the work counts, not only the memory
+  unsigned allocations_ = 0;
+  double deadline_ = ThreadCpuSeconds() + kMaxCpuSeconds;
+  std::jmp_buf limit_passed_;
+};
+
+std::optional<HtmlTree> HtmlTree::Parse(std::string_view html) {
+  // A frameset makes gumbo destroy the body while it parses, with one level of recursion for each
+  // level of it.
+  if (ContainsIgnoringCase(html, "<frameset")) return std::nullopt;
+  auto arena = std::make_unique<Arena>();
+  const GumboOutput* output = arena->Parse(html);
+  if (output == nullptr) return std::nullopt;
+  return HtmlTree(std::move(arena), output);
+}
+
+HtmlTree::HtmlTree(std::unique_ptr<Arena> arena, const GumboOutput* output)
+    : arena_(std::move(arena)), output_(output) {}
+HtmlTree::HtmlTree(HtmlTree&&) noexcept = default;
+HtmlTree::~HtmlTree() = default;
+
+}  // namespace cellar::host

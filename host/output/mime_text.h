@@ -1,0 +1,21 @@
+// Which text of a MIME bundle goes into the transcript. Images, JSON and the rest are kept apart by
+// the caller.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cellar::host {
+
+struct MimeData {
+  std::string_view type;
+  std::string_view data;
+};
+
+// text/markdown, else text/plain, else text/html as markdown; the first that is not empty. Nothing
+// if the bundle has no text. The text is Printable but not bounded.
+std::optional<std::string> TranscriptText(std::span<const MimeData> bundle);
+
+}  // namespace cellar::host

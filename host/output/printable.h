@@ -1,0 +1,13 @@
+// One-shot strings from a worker (names, titles, tracebacks, display text) made safe to show.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cellar::host {
+
+// `text` as the Sanitiser would give it, except that carriage returns and backspaces are taken out
+// and not applied: in a name or a message they would only hide part of it. Newlines and tabs stay.
+std::string Printable(std::string_view text);
+
+}  // namespace cellar::host

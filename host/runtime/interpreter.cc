@@ -1,0 +1,218 @@
+#include "host/runtime/interpreter.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "host/base/status.h"
+#include "host/runtime/probe.h"
+#include "host/runtime/pyenv.h"
+#include "host/runtime/python_install.h"
+
+namespace cellar::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Candidate {
+  std::string origin;
+  std::string path;  // an executable, or an environment's directory
+};
+
+bool IsDirectory(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+std::string Absolute(const std::string& path, const InterpreterQuery& query) {
+  const std::string home = EnvironmentValue(query.env, "HOME");
+  if (!home.empty() && (path == "~" || absl::StartsWith(path, "~/"))) {
+    return fs::path(home + path.substr(1)).lexically_normal();
+  }
+  return (fs::path(query.cwd) / path).lexically_normal();
+}
+
+void AddEnvironments(const InterpreterQuery& query, std::vector<Candidate>& candidates) {
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (std::string value = EnvironmentValue(query.env, variable); !value.empty()) {
+      candidates.push_back({variable, Absolute(value, query)});
+    }
+  }
+  for (const char* place : {".venv", "venv", "~/.cellar/python-env"}) {
+    if (std::string path = Absolute(place, query); IsDirectory(path)) {
+      candidates.push_back({place, path});
+    }
+  }
+}
+
+// Relative entries of PATH are left out: the choice must not depend on the directory by accident.
+void AddFromPath(const InterpreterQuery& query, std::vector<Candidate>& candidates) {
+  const std::string path = EnvironmentValue(query.env, "PATH");
+  const std::vector<std::string> directories = absl::StrSplit(path, ':');
+  std::set<fs::path> seen;  // /bin and /usr/bin are often one directory
+  for (const char* name : {"python3", "python"}) {
+    for (const std::string& directory : directories) {
+      const fs::path executable = fs::path(directory) / name;
+      if (!executable.is_absolute() || access(executable.c_str(), X_OK) != 0) continue;
+      std::error_code error;
+      const fs::path resolved = fs::canonical(executable, error);
+      if (error || IsDirectory(resolved)) continue;
+      // A venv's python is a link to its base's, and yet another Python.
+      if (seen.insert(fs::canonical(directory, error) / resolved.filename()).second) {
+        candidates.push_back({"PATH", executable});
+      }
+    }
+  }
+}
+
+// Judges candidates one by one; holds what all of them share.
+class Chooser {
+ public:
+  explicit Chooser(const InterpreterQuery& query)
+      : query_(query),
+        minor_(query.worker_python.minor),
+        deadline_(absl::Now() + query.probe_limit) {
+    absl::StatusOr<PythonInstall> own = InspectExecutable(query.worker_python.executable);
+    if (own.ok()) own_prefix_ = own->base_prefix;
+  }
+
+  absl::StatusOr<Interpreter> Adopt(const Candidate& candidate) const {
+    std::string executable = candidate.path;
+    if (IsDirectory(candidate.path)) {
+      CELLAR_ASSIGN_OR_RETURN(executable, ExecutableInEnvironment(candidate.path));
+    }
+    CELLAR_ASSIGN_OR_RETURN(PythonInstall install, Examine(executable));
+    CELLAR_RETURN_IF_ERROR(CheckFit(install));
+    Interpreter interpreter = Configure(install);
+    interpreter.origin = candidate.origin;
+    return interpreter;
+  }
+
+ private:
+  absl::StatusOr<PythonInstall> Examine(std::string executable) const;
+  absl::Status CheckFit(const PythonInstall& install) const;
+  Interpreter Configure(const PythonInstall& install) const;
+
+  const InterpreterQuery& query_;
+  const std::string minor_;
+  const absl::Time deadline_;
+  std::string own_prefix_;  // of the Python the worker is linked with
+};
+
+absl::StatusOr<PythonInstall> Chooser::Examine(std::string executable) const {
+  if (std::string real = ResolvePyenvShim(executable, query_.env, query_.cwd); !real.empty()) {
+    executable = real;
+  }
+  CELLAR_ASSIGN_OR_RETURN(PythonInstall install, InspectExecutable(executable));
+  const bool is_ours = MinorVersion(install.version) == minor_;
+  const bool is_clear = !install.version.empty() && !(is_ours && install.prefix.empty());
+  if (is_clear) return install;
+
+  CELLAR_ASSIGN_OR_RETURN(
+      ProbeAnswer answer,
+      ProbePython(
+          {.executable = executable, .env = query_.env, .cwd = query_.cwd, .deadline = deadline_}));
+  if (answer.implementation != "cpython") {
+    return absl::FailedPreconditionError(absl::StrCat(executable, " is ", answer.implementation));
+  }
+  // Without site, a venv's Python gives its base as sys.prefix: where a shim led is looked at
+  // again.
+  CELLAR_ASSIGN_OR_RETURN(PythonInstall found, InspectExecutable(answer.executable));
+  found.version = answer.version;
+  found.base_prefix = answer.base_prefix;
+  if (!found.is_venv) found.prefix = answer.base_prefix;
+  return found;
+}
+
+absl::Status Chooser::CheckFit(const PythonInstall& install) const {
+  if (MinorVersion(install.version) != minor_) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        install.executable, " is Python ", install.version, ", this worker runs Python ", minor_));
+  }
+  if (StandardLibrary(install.base_prefix, minor_).empty()) {
+    return absl::FailedPreconditionError(absl::StrCat("there is no standard library of Python ",
+                                                      minor_, " in ", install.base_prefix));
+  }
+  if (install.is_venv && SitePackages(install.prefix, minor_).empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("there is no lib/python", minor_, "/site-packages in ", install.prefix));
+  }
+  return absl::OkStatus();
+}
+
+Interpreter Chooser::Configure(const PythonInstall& install) const {
+  Interpreter interpreter{.executable = install.executable,
+                          .prefix = install.prefix,
+                          .base_prefix = install.base_prefix,
+                          .version = install.version};
+  if (install.is_venv) {
+    interpreter.kind = InterpreterKind::kVenv;
+  } else if (IsDirectory(fs::path(install.prefix) / "conda-meta")) {
+    interpreter.kind = InterpreterKind::kConda;
+  }
+  if (install.base_prefix == own_prefix_) return interpreter;
+
+  interpreter.libpython = SharedLibrary(install.base_prefix, minor_);
+  if (interpreter.libpython.empty()) {
+    interpreter.home = own_prefix_;
+    if (!install.is_venv) interpreter.site_packages = SitePackages(install.prefix, minor_);
+  } else if (!install.is_venv) {
+    interpreter.home = install.prefix;
+  }
+  return interpreter;
+}
+
+absl::StatusOr<Interpreter> UseSetting(const Chooser& chooser, const InterpreterQuery& query) {
+  const Candidate asked{"setting", Absolute(query.setting, query)};
+  absl::StatusOr<Interpreter> interpreter = chooser.Adopt(asked);
+  if (interpreter.ok()) return interpreter;
+  return absl::Status(
+      interpreter.status().code(),
+      absl::StrCat("interpreter \"", query.setting, "\" asked for by the settings (", asked.path,
+                   "): ", interpreter.status().message()));
+}
+
+}  // namespace
+
+absl::StatusOr<Interpreter> ChooseInterpreter(const InterpreterQuery& query) {
+  const Chooser chooser(query);
+  if (!query.setting.empty()) return UseSetting(chooser, query);
+
+  std::vector<Candidate> candidates;
+  AddEnvironments(query, candidates);
+  AddFromPath(query, candidates);
+  std::vector<std::string> warnings;
+  for (const Candidate& candidate : candidates) {
+    absl::StatusOr<Interpreter> interpreter = chooser.Adopt(candidate);
+    if (interpreter.ok()) {
+      interpreter->warnings = std::move(warnings);
+      return interpreter;
+    }
+    warnings.push_back(absl::StrCat("passed over ", candidate.path, " (", candidate.origin,
+                                    "): ", interpreter.status().message()));
+  }
+
+  const WorkerPython& own = query.worker_python;
+  absl::StatusOr<Interpreter> interpreter = chooser.Adopt({"built-in", own.executable});
+  if (!interpreter.ok()) {
+    warnings.push_back(absl::StrCat(
+        own.executable, ", which the worker was built for: ", interpreter.status().message()));
+    return absl::NotFoundError(
+        absl::StrCat("no usable Python ", own.minor, ": ", absl::StrJoin(warnings, "; ")));
+  }
+  warnings.push_back(absl::StrCat("no Python ", own.minor, " in an environment or on PATH; using ",
+                                  own.executable, ", which the worker was built for"));
+  interpreter->warnings = std::move(warnings);
+  return interpreter;
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,46 @@
+// The settings a user or a project can write down, with their defaults, and how they are read. What
+// a setting does is up to the part that it belongs to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "host/runtime/environment.h"
+
+namespace cellar::host {
+
+// Which tools an agent is offered.
+enum class ToolMode { kBoth, kIpyOnly, kBashOnly };
+// As it is spelled in settings: "both", "ipy-only", "bash-only".
+absl::string_view ToolModeName(ToolMode mode);
+
+// What happens to a cell whose worker died under it.
+enum class Retry { kNever, kOnce };
+
+// The comment after a member is its key in settings.json, where that differs from the name.
+struct Settings {
+  std::string interpreter;             // executable or environment directory; empty = choose
+  std::vector<std::string> preload;    // modules imported once, in the template
+  std::vector<std::string> env_allow;  // "NAME" or "PREFIX_*", on top of the built-in lists
+  std::vector<std::string> env_deny;   // same form; wins over every allowance
+  ToolMode tool_mode = ToolMode::kBoth;
+  absl::Duration interrupt_grace = absl::Seconds(3);  // interrupt_grace_s
+  int max_sessions = 256;
+  absl::Duration idle_timeout = absl::Minutes(30);  // idle_timeout_s; 0 = sessions stay open
+  int64_t memory_cap_bytes = 0;                     // memory_cap_mb (MiB); 0 = no cap
+  Retry retry = Retry::kNever;
+  int64_t output_budget_bytes = 50 * 1024;  // output_budget_kb (KiB)
+};
+
+// Reads <HOME>/.cellar/settings.json, then <cwd>/.cellar/settings.json over it, then PI_PY. A key
+// of the second file replaces that of the first, except env_allow and env_deny, which add up: a
+// project must not be able to lift what its user denied. A missing file is an empty one; an empty
+// PI_PY is an unset one. Everything else that does not fit (unreadable file, bad JSON, unknown key,
+// wrong type, out of range) is an InvalidArgument that names file and place.
+absl::StatusOr<Settings> LoadSettings(const Environment& env, const std::string& cwd);
+
+}  // namespace cellar::host

@@ -1,0 +1,91 @@
+#include "host/session/launch.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/base/status.h"
+#include "host/runtime/worker_program.h"
+
+namespace cellar::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Links are resolved, so that one directory is one session key whatever way led to it.
+absl::StatusOr<std::string> ResolveDirectory(const std::string& given) {
+  std::error_code error;
+  const fs::path path = fs::canonical(given.empty() ? "." : given, error);
+  if (error) return ErrnoStatus(error.value(), "working directory " + given);
+  if (!fs::is_directory(path, error)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("working directory ", path.string(), ": not a directory"));
+  }
+  return path.string();
+}
+
+// One for each host; it is made when there is something to put into it.
+std::string ArtifactsDirectory(const LaunchQuery& query) {
+  if (!query.artifacts_directory.empty()) return query.artifacts_directory;
+  if (std::string given = EnvironmentValue(query.env, "PI_ARTIFACTS_DIR"); !given.empty()) {
+    return given;
+  }
+  fs::path state = EnvironmentValue(query.env, "XDG_STATE_HOME");
+  const fs::path home = EnvironmentValue(query.env, "HOME");
+  // The XDG base directory specification has relative paths ignored.
+  if (!state.is_absolute()) {
+    state = home.is_absolute() ? home / ".local/state"
+                               : fs::path(absl::StrCat("/tmp/cellar-", getuid()));
+  }
+  return state / "cellar" / absl::StrCat("artifacts-", getpid());
+}
+
+SinkOptions OutputLimits(const Settings& settings) {
+  SinkOptions output;
+  output.budget_bytes = static_cast<size_t>(settings.output_budget_bytes);
+  output.head_bytes = std::min(output.head_bytes, output.budget_bytes);
+  return output;
+}
+
+}  // namespace
+
+absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
+  Launch launch;
+  SessionOptions& session = launch.session;
+  CELLAR_ASSIGN_OR_RETURN(session.cwd, ResolveDirectory(query.cwd));
+  CELLAR_ASSIGN_OR_RETURN(launch.settings, LoadSettings(query.env, session.cwd));
+  Settings& settings = launch.settings;
+  if (!query.interpreter.empty()) settings.interpreter = query.interpreter;
+  if (!query.preload.empty()) settings.preload = query.preload;
+
+  const WorkerPython python = BuiltInPython();
+  CELLAR_ASSIGN_OR_RETURN(launch.interpreter, ChooseInterpreter({.setting = settings.interpreter,
+                                                                 .env = query.env,
+                                                                 .cwd = session.cwd,
+                                                                 .worker_python = python}));
+  TemplateOptions& runtime = session.runtime;
+  CELLAR_ASSIGN_OR_RETURN(runtime.program,
+                          FindWorkerProgram({.explicit_path = query.worker_program,
+                                             .env = query.env,
+                                             .executable_directory = ExecutableDirectory(),
+                                             .python_minor = python.minor}));
+  launch.artifacts_directory = ArtifactsDirectory(query);
+  CELLAR_ASSIGN_OR_RETURN(
+      runtime.environment,
+      BuildWorkerEnvironment(query.env, settings, launch.interpreter,
+                             {{"PI_ARTIFACTS_DIR", launch.artifacts_directory}}));
+  runtime.executable = launch.interpreter.executable;
+  runtime.home = launch.interpreter.home;
+  runtime.preload = settings.preload;
+
+  session.interrupt_grace = settings.interrupt_grace;
+  session.memory_cap = static_cast<uint64_t>(settings.memory_cap_bytes);
+  session.output = OutputLimits(settings);
+  return launch;
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,38 @@
+// What a session is started with: the user's settings, the interpreter and the worker program,
+// found once and turned into the options of host::Session. Starts nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "host/runtime/environment.h"
+#include "host/runtime/interpreter.h"
+#include "host/runtime/settings.h"
+#include "host/session/session.h"
+
+namespace cellar::host {
+
+struct LaunchQuery {
+  Environment env;  // the host's, see CurrentEnvironment()
+  std::string cwd;  // of the session; must be a directory; empty = the host's
+  // Win over the settings unless empty.
+  std::string interpreter;
+  std::vector<std::string> preload;
+  std::string worker_program;
+  std::string artifacts_directory;
+};
+
+struct Launch {
+  Settings settings;
+  Interpreter interpreter;  // its warnings are for the user
+  std::string artifacts_directory;
+  SessionOptions session;  // complete, to be changed where a session differs from the others
+};
+
+// Reads files, and runs a program where they do not tell enough (see ChooseInterpreter): not for
+// the loop thread. A Status is for the user as it is: it says which setting, directory or program
+// does not fit.
+absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query);
+
+}  // namespace cellar::host

@@ -1,0 +1,29 @@
+#include "host/session/outcome.h"
+
+namespace cellar::host {
+namespace {
+
+std::string TextOf(const std::vector<CellOutput>& outputs, CellOutput::Type type) {
+  std::string text;
+  for (const CellOutput& output : outputs) {
+    if (output.type == type) text += output.text;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> CellOutcome::result() const {
+  for (const CellOutput& output : outputs) {
+    if (output.type != CellOutput::Type::kResult) continue;
+    for (const wire::MimeEntry& entry : output.data) {
+      if (entry.mime == "text/plain") return entry.data;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string CellOutcome::stdout_text() const { return TextOf(outputs, CellOutput::Type::kStdout); }
+std::string CellOutcome::stderr_text() const { return TextOf(outputs, CellOutput::Type::kStderr); }
+
+}  // namespace cellar::host

@@ -1,0 +1,152 @@
+// A session: a namespace that lasts, served by one worker at a time. Runs cells one after the other, watches their
+// time, interrupts them, and says what a worker's death means for the state.
+//
+// Lives on the loop's thread. Callbacks may call back into the session, but may destroy it only from a posted task.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
+#include "host/base/event_loop.h"
+#include "host/session/outcome.h"
+#include "host/session/output_log.h"
+#include "host/worker/interrupt_ladder.h"
+#include "host/worker/template_pool.h"
+
+namespace cellar::host {
+
+// Sees what a cell does while it runs. Called on the loop's thread; must not block.
+class CellObserver {
+ public:
+  virtual ~CellObserver() = default;
+  // Raw bytes as the cell wrote them: to be sanitised before they are shown.
+  virtual void OnText(Stream, std::string_view) {}
+  virtual void OnDisplay(const wire::Display&) {}
+  virtual void OnNotice(const std::string&) {}
+  // Printed meanwhile by what an earlier cell started.
+  virtual void OnBackgroundText(Stream, std::string_view) {}
+};
+
+struct SessionOptions {
+  TemplateOptions runtime;
+  std::string cwd;
+  std::vector<wire::EnvironmentEntry> environment;  // on top of the template's
+  std::vector<std::string> sys_path;
+  absl::Duration interrupt_grace = kInterruptGrace;
+  uint64_t memory_cap = 0;  // bytes; 0 = none
+  SinkOptions output;
+};
+
+struct CellRequest {
+  std::string code;         // UTF-8
+  absl::Duration timeout;   // of inactivity; zero = none
+  CellObserver* observer = nullptr;  // outlives the cell
+};
+
+// A value that crosses between host and session.
+struct SessionValue {
+  bool is_json = true;
+  std::string data;  // JSON text, or raw bytes
+};
+
+class Session : private WorkerListener {
+ public:
+  // A Status means that cells could not be run at all; what happened to a cell is in its outcome.
+  using OutcomeCallback = absl::AnyInvocable<void(absl::StatusOr<CellOutcome>)>;
+  using ValueCallback = absl::AnyInvocable<void(absl::StatusOr<std::optional<SessionValue>>)>;
+
+  Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage, SessionOptions options);
+  ~Session() override;
+
+  // Starts the worker ahead of the first cell.
+  absl::Status Prepare();
+  // Runs after everything that was asked for before it.
+  void Run(CellRequest request, OutcomeCallback done);
+  void Set(std::string name, SessionValue value, ValueCallback done);
+  // Nothing when the name is not bound.
+  void Get(std::string name, ValueCallback done);
+
+  // Interrupts the running cell, if there is one. A second call while the first is under way kills.
+  void Interrupt();
+  bool busy() const { return running_ != nullptr; }
+
+  // Ends the worker: exit handlers have a second, a running cell is killed. `done` is called when it is gone; what
+  // was asked for and has not run fails.
+  void Close(absl::AnyInvocable<void()> done);
+
+ private:
+  struct RunningCell {
+    CellRequest request;
+    OutcomeCallback done;
+    CellOutcome outcome;
+    std::unique_ptr<OutputLog> log;
+    absl::Time started;
+    EventLoop::TimerId timeout_timer = 0;
+    EventLoop::TimerId settle_timer = 0;
+    std::unique_ptr<InterruptLadder> ladder;
+    bool ended = false;  // only the disk is waited for
+  };
+  struct CellJob {
+    CellRequest request;
+    OutcomeCallback done;
+  };
+  struct ValueJob {
+    std::variant<wire::Set, wire::Get> message;
+    ValueCallback done;
+  };
+  using Job = std::variant<CellJob, ValueJob>;
+
+  void OnWorkerReady() override;
+  void OnText(uint32_t cell, wire::StreamId stream, std::string_view text) override;
+  void OnDisplay(wire::Display display) override;
+  void OnError(wire::Error error) override;
+  void OnNotice(wire::Notice notice) override;
+  void OnDone(const wire::Done& done) override;
+  void OnValue(wire::Value value) override;
+  void OnWorkerExit(WorkerExit exit) override;
+
+  void Enqueue(Job job);
+  void Pump();
+  void Start(CellJob job);
+  void Start(ValueJob job);
+  void Fail(Job job, const absl::Status& status);
+  void RestartTimeout();
+  void OnTimeout();
+  void Settle(RunningCell& cell);
+  void SettleWhenStored();
+  void FinishCell();
+  void FinishAsDead(WorkerExit exit);
+  void FinishClose();
+  SinkOptions OutputOptions();
+  void OnStorageProgress();
+
+  EventLoop& loop_;
+  TemplatePool& templates_;
+  OutputStorage storage_;
+  SessionOptions options_;
+
+  std::unique_ptr<Worker> worker_;
+  bool worker_ready_ = false;
+  uint32_t next_cell_ = 1;
+  uint32_t next_request_ = 1;
+  bool had_cells_ = false;      // of the worker: there is state to lose
+  std::string fresh_reason_;    // why the next cell finds nothing where there was something
+  std::deque<Job> queue_;
+  std::unique_ptr<RunningCell> running_;
+  std::optional<ValueJob> running_value_;
+  std::unique_ptr<OutputLog> background_;
+
+  bool closing_ = false;
+  absl::AnyInvocable<void()> on_closed_;
+  EventLoop::TimerId close_timer_ = 0;
+  // False once the session is gone; tasks posted from the writer's thread look here first.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,79 @@
+#include "host/wire/control.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace cellar::wire {
+namespace {
+
+constexpr size_t kMaxFds = 16;
+
+void TakeFds(msghdr& header, std::vector<UniqueFd>& fds) {
+  for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+    size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int fd;
+      std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+      fds.emplace_back(fd);
+    }
+  }
+}
+
+}  // namespace
+
+absl::Status SendControl(int socket, MessageType type, const std::string& payload,
+                         const std::vector<int>& fds) {
+  if (payload.size() > kMaxControlMessage) {
+    return absl::InvalidArgumentError("a control message is too long");
+  }
+  iovec parts[2] = {{&type, sizeof(type)}, {const_cast<char*>(payload.data()), payload.size()}};
+  alignas(cmsghdr) char ancillary[CMSG_SPACE(kMaxFds * sizeof(int))] = {};
+  msghdr header = {.msg_iov = parts, .msg_iovlen = 2};
+  if (!fds.empty()) {
+    header.msg_control = ancillary;
+    header.msg_controllen = CMSG_SPACE(fds.size() * sizeof(int));
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
+    std::memcpy(CMSG_DATA(rights), fds.data(), fds.size() * sizeof(int));
+  }
+  ssize_t sent;
+  do {
+    sent = sendmsg(socket, &header, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent < 0) return ErrnoStatus(errno, "sending a control message");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<ControlMessage>> ReceiveControl(int socket) {
+  ControlMessage message;
+  message.payload.resize(kMaxControlMessage);
+  iovec parts[2] = {{&message.type, sizeof(message.type)},
+                    {message.payload.data(), message.payload.size()}};
+  alignas(cmsghdr) char ancillary[CMSG_SPACE(kMaxFds * sizeof(int))];
+  msghdr header = {.msg_iov = parts,
+                   .msg_iovlen = 2,
+                   .msg_control = ancillary,
+                   .msg_controllen = sizeof(ancillary)};
+  ssize_t received;
+  do {
+    received = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+  } while (received < 0 && errno == EINTR);
+  if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return std::nullopt;
+  if (received < 0) return ErrnoStatus(errno, "receiving a control message");
+  TakeFds(header, message.fds);
+  if (received == 0) return absl::UnavailableError("the peer has closed the control socket");
+  if (static_cast<size_t>(received) < sizeof(message.type) ||
+      (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    return absl::DataLossError("a control message is damaged");
+  }
+  message.payload.resize(static_cast<size_t>(received) - sizeof(message.type));
+  return message;
+}
+
+}  // namespace cellar::wire

@@ -1,0 +1,314 @@
+// Every message between host, template, keeper and worker. Three conversations, described in PROTOCOL.md:
+//   host <-> worker    frames on the channel, a stream socket
+//   host <-> template  control messages on a seqpacket socket
+//   host <-> keeper    control messages on a seqpacket socket of its own
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/wire/codec.h"
+#include "host/wire/frame.h"
+#include "host/wire/ring.h"
+
+namespace cellar::wire {
+
+// Types are never given to another meaning; a new meaning is a new number.
+enum class MessageType : uint16_t {
+  // host -> worker
+  kSetup = 1,
+  kExecute = 2,
+  kSet = 3,
+  kGet = 4,
+  kExit = 5,
+  // worker -> host
+  kHello = 32,
+  kDisplay = 33,
+  kError = 34,
+  kDone = 35,
+  kNotice = 36,
+  kValue = 37,
+  // host -> template
+  kStart = 64,
+  kFork = 65,
+  // template -> host
+  kReady = 80,
+  kFailed = 81,
+  kForkFailed = 82,
+  // host -> keeper
+  kSignal = 96,
+  kKill = 97,
+  // keeper -> host
+  kKeeperHello = 112,
+  kWorkerExited = 113,
+};
+
+// --- host -> worker -------------------------------------------------------------------------------------------------
+
+struct EnvironmentEntry {
+  std::string name;
+  std::optional<std::string> value;  // nothing removes the variable
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.name, self.value);
+  }
+};
+
+// First frame on a new channel: what makes a forked worker the worker of one session.
+struct Setup {
+  static constexpr MessageType kType = MessageType::kSetup;
+  std::string cwd;
+  std::vector<EnvironmentEntry> environment;
+  std::vector<std::string> sys_path;  // put in front, after the cwd
+  uint64_t memory_cap = 0;            // bytes, RLIMIT_DATA; 0 = none
+  uint64_t open_files = 0;            // soft RLIMIT_NOFILE; 0 = as it is
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.cwd, self.environment, self.sys_path, self.memory_cap, self.open_files);
+  }
+};
+
+struct Execute {
+  static constexpr MessageType kType = MessageType::kExecute;
+  uint32_t cell = 0;  // from 1; unique within a worker
+  std::string code;   // UTF-8
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.cell, self.code);
+  }
+};
+
+enum class ValueKind : uint8_t { kJson = 0, kBytes = 1, kAbsent = 2, kFailed = 3 };
+
+// Binds a name in the session's namespace. Answered by Value (kAbsent: done; kFailed: the reason).
+struct Set {
+  static constexpr MessageType kType = MessageType::kSet;
+  uint32_t request = 0;
+  std::string name;
+  ValueKind kind = ValueKind::kJson;
+  std::string data;
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.request, self.name, self.kind, self.data);
+  }
+};
+
+struct Get {
+  static constexpr MessageType kType = MessageType::kGet;
+  uint32_t request = 0;
+  std::string name;
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.request, self.name);
+  }
+};
+
+// Run exit handlers, flush, end.
+struct Exit {
+  static constexpr MessageType kType = MessageType::kExit;
+  template <typename Self, typename Archive>
+  static void Fields(Self&, Archive&) {}
+};
+
+// --- worker -> host -------------------------------------------------------------------------------------------------
+
+// The setup is done and cells can run, or `error` says why not.
+struct Hello {
+  static constexpr MessageType kType = MessageType::kHello;
+  uint32_t version = kProtocolVersion;
+  std::string error;
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.version, self.error);
+  }
+};
+
+enum class DisplayKind : uint8_t { kDisplay = 0, kUpdate = 1, kResult = 2, kClear = 3, kStatus = 4 };
+enum class MimeKind : uint8_t { kText = 0, kBytes = 1, kJson = 2 };
+
+struct MimeEntry {
+  std::string mime;
+  MimeKind kind = MimeKind::kText;
+  std::string data;
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.mime, self.kind, self.data);
+  }
+};
+
+struct Display {
+  static constexpr MessageType kType = MessageType::kDisplay;
+  uint32_t cell = 0;
+  Position position;  // what was written before it
+  DisplayKind kind = DisplayKind::kDisplay;
+  std::vector<MimeEntry> data;
+  std::string metadata;  // JSON object, or empty
+  std::string display_id;
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.cell, self.position.ring, self.position.out, self.position.err, self.kind,
+            self.data, self.metadata, self.display_id);
+  }
+};
+
+struct Error {
+  static constexpr MessageType kType = MessageType::kError;
+  uint32_t cell = 0;
+  Position position;
+  std::string ename;
+  std::string evalue;
+  std::string traceback;
+  std::optional<int32_t> exit_code;  // of a SystemExit
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.cell, self.position.ring, self.position.out, self.position.err, self.ename,
+            self.evalue, self.traceback, self.exit_code);
+  }
+};
+
+enum class DoneStatus : uint8_t { kOk = 0, kError = 1, kInterrupted = 2 };
+
+// The last frame of a cell, exactly one.
+struct Done {
+  static constexpr MessageType kType = MessageType::kDone;
+  uint32_t cell = 0;
+  Position position;
+  DoneStatus status = DoneStatus::kOk;
+  bool stdin_requested = false;
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.cell, self.position.ring, self.position.out, self.position.err, self.status,
+            self.stdin_requested);
+  }
+};
+
+// Something the user should know that is not output, e.g. that a broken sys.stdout was put back.
+struct Notice {
+  static constexpr MessageType kType = MessageType::kNotice;
+  uint32_t cell = 0;
+  std::string text;
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.cell, self.text);
+  }
+};
+
+struct Value {
+  static constexpr MessageType kType = MessageType::kValue;
+  uint32_t request = 0;
+  ValueKind kind = ValueKind::kAbsent;
+  std::string data;  // JSON, raw bytes, or the reason of a failure
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.request, self.kind, self.data);
+  }
+};
+
+// --- host <-> template ----------------------------------------------------------------------------------------------
+
+struct Start {
+  static constexpr MessageType kType = MessageType::kStart;
+  uint32_t version = kProtocolVersion;
+  std::string executable;  // what sys.executable will be; decides prefix and site-packages
+  std::string home;        // PYTHONHOME, for prefixes without a pyvenv.cfg; or empty
+  std::vector<std::string> preload;
+  std::vector<std::string> warnings;  // of an earlier attempt, passed on in Ready
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.version, self.executable, self.home, self.preload, self.warnings);
+  }
+};
+
+struct Ready {
+  static constexpr MessageType kType = MessageType::kReady;
+  uint32_t version = kProtocolVersion;
+  std::string python_version;
+  std::string libpython;
+  std::string prefix;
+  std::vector<std::string> warnings;  // e.g. a preload that failed
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.version, self.python_version, self.libpython, self.prefix, self.warnings);
+  }
+};
+
+struct Failed {
+  static constexpr MessageType kType = MessageType::kFailed;
+  uint32_t version = kProtocolVersion;
+  std::string reason;
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.version, self.reason);
+  }
+};
+
+// Carries the descriptors of ForkFds, in that order. Answered on the keeper's socket by KeeperHello.
+struct Fork {
+  static constexpr MessageType kType = MessageType::kFork;
+  uint32_t request = 0;
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.request);
+  }
+};
+enum ForkFd { kChannelFd, kKeeperFd, kRingFd, kDoorbellFd, kStdoutFd, kStderrFd, kFaultsFd, kForkFdCount };
+
+struct ForkFailed {
+  static constexpr MessageType kType = MessageType::kForkFailed;
+  uint32_t request = 0;
+  int32_t error = 0;  // errno
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.request, self.error);
+  }
+};
+
+// --- host <-> keeper ------------------------------------------------------------------------------------------------
+
+// Sends `signal` to the worker's process group.
+struct Signal {
+  static constexpr MessageType kType = MessageType::kSignal;
+  int32_t signal = 0;
+  bool group = true;  // false: to the worker alone
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.signal, self.group);
+  }
+};
+
+// Kill everything below the keeper; the keeper then ends, which the host sees as the end of its socket.
+struct Kill {
+  static constexpr MessageType kType = MessageType::kKill;
+  template <typename Self, typename Archive>
+  static void Fields(Self&, Archive&) {}
+};
+
+// Carries pidfds of the worker and of the keeper.
+struct KeeperHello {
+  static constexpr MessageType kType = MessageType::kKeeperHello;
+  int32_t keeper_pid = 0;
+  int32_t worker_pid = 0;
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.keeper_pid, self.worker_pid);
+  }
+};
+
+struct WorkerExited {
+  static constexpr MessageType kType = MessageType::kWorkerExited;
+  bool signaled = false;
+  int32_t code = 0;  // signal or exit code
+  template <typename Self, typename Archive>
+  static void Fields(Self& self, Archive& archive) {
+    archive(self.signaled, self.code);
+  }
+};
+
+template <typename Message>
+std::string MessageFrame(const Message& message) {
+  return EncodeFrame(static_cast<uint16_t>(Message::kType), Encode(message));
+}
+
+}  // namespace cellar::wire

@@ -1,0 +1,138 @@
+// The ring: memory that a worker and its host share, through which prints travel without a system call.
+//
+// One writer (the worker, under the GIL), one reader (the host). What has been committed stays readable after the
+// writer is gone, even by SIGKILL. The reader trusts nothing in it: headers are copied before they are checked.
+// The same page carries the few words by which host and worker speak outside the frames: which cell runs, which cell
+// an interrupt is meant for, how much of the pipes has been read.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "host/base/status.h"
+
+namespace cellar::wire {
+
+inline constexpr size_t kRingCapacity = 1u << 20;  // a power of two
+
+// Output streams as they stand in ring records and pipes.
+enum class StreamId : uint8_t { kStdout = 1, kStderr = 2 };
+
+// How far each source of output had come at some moment: bytes since the worker started.
+struct Position {
+  uint64_t ring = 0;
+  uint64_t out = 0;  // pipe behind fd 1
+  uint64_t err = 0;  // pipe behind fd 2
+};
+
+struct RingHeader {
+  alignas(64) std::atomic<uint64_t> head;  // bytes ever written; the worker's
+  alignas(64) std::atomic<uint64_t> tail;  // bytes ever read; the host's
+  // Host: "I sleep, ring the doorbell." Set before the host's last look at `head`, so no record is missed.
+  alignas(64) std::atomic<uint32_t> reader_sleeps;
+  // Worker: "I wait for room." A futex on the host's `room` word wakes it.
+  std::atomic<uint32_t> writer_waits;
+  std::atomic<uint32_t> room;
+  alignas(64) std::atomic<uint32_t> running_cell;      // the worker's; 0 between cells
+  std::atomic<uint32_t> interrupt_target;              // the host's; the cell a SIGINT is meant for
+  alignas(64) std::atomic<uint32_t> pipes_generation;  // the host's; odd while it reads a pipe
+  std::atomic<uint64_t> out_read;                      // bytes the host has taken from the pipes
+  std::atomic<uint64_t> err_read;
+};
+
+inline constexpr size_t kRingDataOffset = 4096;
+inline constexpr size_t kRingMemorySize = kRingDataOffset + kRingCapacity;
+static_assert(sizeof(RingHeader) <= kRingDataOffset);
+
+// In front of each record; records are padded to 8 bytes.
+struct RecordHeader {
+  uint32_t size;  // of the text
+  StreamId stream;
+  uint8_t has_position;  // 1: two uint64 follow, the pipe bytes that come before this record
+  uint16_t zero;
+  uint32_t cell;  // the cell that the writing code belongs to; 0 when not known
+  uint32_t zero2;
+};
+static_assert(sizeof(RecordHeader) == 16);
+
+// A mapping of the shared memory. Unmapped when destroyed.
+class RingMemory {
+ public:
+  static absl::StatusOr<RingMemory> Map(int memory_fd);
+  RingMemory(RingMemory&& other) noexcept;
+  RingMemory& operator=(RingMemory&& other) noexcept;
+  ~RingMemory();
+
+  RingHeader& header() const { return *static_cast<RingHeader*>(base_); }
+  char* data() const { return static_cast<char*>(base_) + kRingDataOffset; }
+
+ private:
+  explicit RingMemory(void* base) : base_(base) {}
+  void* base_ = nullptr;
+};
+
+// The worker's side.
+class RingWriter {
+ public:
+  explicit RingWriter(const RingMemory& memory)
+      : header_(memory.header()), data_(memory.data()), head_(header_.head.load()) {}
+
+  // The most text one record takes; longer text is written in pieces.
+  static constexpr size_t kMaxRecordText = kRingCapacity / 4;
+
+  // False when there is no room now. `pipes` is the position of the pipes, when it is worth knowing.
+  bool TryWrite(StreamId stream, uint32_t cell, std::string_view text,
+                const std::optional<Position>& pipes);
+  // Whether the host sleeps, i.e. must be told of what was just written. Clears the request.
+  bool TakeDoorbellRequest();
+  bool MostlyFull() const;
+  uint64_t head() const { return head_; }
+
+  // Waits until the reader has made room, at most `milliseconds`; returns early on a signal.
+  void WaitForRoom(int milliseconds);
+
+ private:
+  void Copy(uint64_t at, const void* from, size_t size);
+
+  RingHeader& header_;
+  char* data_;
+  uint64_t head_;
+};
+
+struct Record {
+  StreamId stream;
+  uint32_t cell;
+  std::optional<Position> pipes;  // `ring` is not set
+  std::string text;
+};
+
+// The host's side.
+class RingReader {
+ public:
+  explicit RingReader(const RingMemory& memory) : header_(memory.header()), data_(memory.data()) {}
+
+  // Where the writer is now, or an error when the memory makes no sense.
+  absl::StatusOr<uint64_t> Head() const;
+  uint64_t tail() const { return tail_; }
+
+  // Reads the next record into `record` (its text buffer is reused). False when the reader has come to `end`.
+  absl::StatusOr<bool> Read(uint64_t end, Record& record);
+  // Hands the room of what was read back to the writer.
+  void Release();
+
+  // Asks for the doorbell. True when the ring is empty and the reader may sleep.
+  bool PrepareToSleep();
+
+ private:
+  void Copy(uint64_t at, void* to, size_t size) const;
+
+  RingHeader& header_;
+  const char* data_;
+  uint64_t tail_ = 0;
+};
+
+}  // namespace cellar::wire

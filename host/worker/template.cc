@@ -1,0 +1,167 @@
+#include "host/worker/template.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "host/base/fds.h"
+#include "host/wire/control.h"
+
+namespace cellar::host {
+namespace {
+
+// The worker program's numbers, as in embed/main.h.
+constexpr int kControlFd = 3;
+constexpr int kHostAliveFd = 4;
+constexpr int kLeaveMilliseconds = 200;
+// The last words of a template that could not start.
+constexpr size_t kLogTail = 4096;
+
+std::string Trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Template>> Template::Start(EventLoop& loop, TemplateOptions options) {
+  std::shared_ptr<Template> self(new Template(loop, std::move(options)));
+  CELLAR_RETURN_IF_ERROR(self->Spawn());
+  return self;
+}
+
+Template::~Template() {
+  loop_.Cancel(start_timer_);
+  if (control_) loop_.Unwatch(control_.get());
+  if (log_) loop_.Unwatch(log_.get());
+  if (!process_.pidfd) return;
+  // The end of its socket makes it leave in order: it reaps its keepers, which would otherwise stay as zombies where
+  // nobody waits for orphans.
+  control_.reset();
+  pollfd ended = {process_.pidfd.get(), POLLIN, 0};
+  if (poll(&ended, 1, kLeaveMilliseconds) == 0) SignalPidfd(process_.pidfd.get(), SIGKILL);
+  waitid(P_PIDFD, static_cast<id_t>(process_.pidfd.get()), nullptr, WEXITED);
+}
+
+absl::Status Template::Spawn() {
+  CELLAR_ASSIGN_OR_RETURN(auto control, MakeSocketPair(SOCK_SEQPACKET));
+  CELLAR_ASSIGN_OR_RETURN(Pipe log, MakePipe());
+  CELLAR_ASSIGN_OR_RETURN(UniqueFd self, OpenPidfd(getpid()));
+  UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!null) return ErrnoStatus(errno, "opening /dev/null");
+  CELLAR_ASSIGN_OR_RETURN(null, MoveHigh(std::move(null)));
+  SpawnOptions spawn = {.program = options_.program,
+                        .environment = options_.environment,
+                        .fds = {{null.get(), STDIN_FILENO},
+                                {log.write.get(), STDOUT_FILENO},
+                                {log.write.get(), STDERR_FILENO},
+                                {control.second.get(), kControlFd},
+                                {self.get(), kHostAliveFd}}};
+  CELLAR_ASSIGN_OR_RETURN(process_, cellar::Spawn(spawn));
+  control_ = std::move(control.first);
+  log_ = std::move(log.read);
+  CELLAR_RETURN_IF_ERROR(SetNonBlocking(control_.get(), true));
+  wire::Start start = {
+      .executable = options_.executable, .home = options_.home, .preload = options_.preload};
+  CELLAR_RETURN_IF_ERROR(wire::SendControl(control_.get(), start));
+  CELLAR_RETURN_IF_ERROR(loop_.Watch(control_.get(), EPOLLIN, [this](uint32_t) { OnControl(); }));
+  CELLAR_RETURN_IF_ERROR(loop_.Watch(log_.get(), EPOLLIN, [this](uint32_t) { OnLog(); }));
+  start_timer_ = loop_.After(absl::Seconds(options_.start_limit_s), [this] {
+    End("Python did not start within " + std::to_string(options_.start_limit_s) + " s");
+  });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Worker>> Template::Fork(const wire::Setup& setup,
+                                                       WorkerListener& listener) {
+  if (ended_) return absl::UnavailableError(failure_);
+  CELLAR_ASSIGN_OR_RETURN(auto channel, MakeSocketPair(SOCK_STREAM));
+  CELLAR_ASSIGN_OR_RETURN(auto keeper, MakeSocketPair(SOCK_SEQPACKET));
+  CELLAR_RETURN_IF_ERROR(SetNonBlocking(keeper.first.get(), true));
+  CELLAR_ASSIGN_OR_RETURN(UniqueFd ring, MakeSealedMemory("cellar-ring", wire::kRingMemorySize));
+  CELLAR_ASSIGN_OR_RETURN(wire::RingMemory memory, wire::RingMemory::Map(ring.get()));
+  UniqueFd doorbell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!doorbell) return ErrnoStatus(errno, "creating a doorbell");
+  CELLAR_ASSIGN_OR_RETURN(doorbell, MoveHigh(std::move(doorbell)));
+  CELLAR_ASSIGN_OR_RETURN(Pipe out, MakePipe());
+  CELLAR_ASSIGN_OR_RETURN(Pipe err, MakePipe());
+  CELLAR_ASSIGN_OR_RETURN(UniqueFd faults, MakeMemoryFile("cellar-faults"));
+
+  std::vector<int> fds(wire::kForkFdCount);
+  fds[wire::kChannelFd] = channel.second.get();
+  fds[wire::kKeeperFd] = keeper.second.get();
+  fds[wire::kRingFd] = ring.get();
+  fds[wire::kDoorbellFd] = doorbell.get();
+  fds[wire::kStdoutFd] = out.write.get();
+  fds[wire::kStderrFd] = err.write.get();
+  fds[wire::kFaultsFd] = faults.get();
+  CELLAR_RETURN_IF_ERROR(wire::SendControl(control_.get(), wire::Fork{}, fds));
+
+  WorkerEnds ends = {.channel = std::move(channel.first),
+                     .keeper = std::move(keeper.first),
+                     .doorbell = std::move(doorbell),
+                     .faults = std::move(faults),
+                     .out = std::move(out.read),
+                     .err = std::move(err.read)};
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker,
+                          Worker::Create(loop_, std::move(ends), std::move(memory),
+                                         [self = shared_from_this()] { return self->WhyNotStarted(); }, listener));
+  worker->Send(setup);
+  return worker;
+}
+
+void Template::OnControl() {
+  while (!ended_) {
+    auto message = wire::ReceiveControl(control_.get());
+    if (!message.ok()) return End("the worker program ended");
+    if (!*message) return;
+    if ((*message)->type == wire::MessageType::kReady) {
+      auto ready = wire::Decode<wire::Ready>((*message)->payload);
+      if (!ready || ready->version != wire::kProtocolVersion) {
+        return End("the worker program " + options_.program + " is of another version");
+      }
+      ready_ = *std::move(ready);
+      loop_.Cancel(start_timer_);
+    } else if ((*message)->type == wire::MessageType::kFailed) {
+      auto failed = wire::Decode<wire::Failed>((*message)->payload);
+      return End(failed ? failed->reason : "the worker program is of another version");
+    }
+    // kForkFailed: the keeper's socket closes too, which the worker reports.
+  }
+}
+
+void Template::OnLog() {
+  std::array<char, kLogTail> buffer;
+  ssize_t size = read(log_.get(), buffer.data(), buffer.size());
+  if (size == 0) return loop_.Unwatch(log_.get());
+  if (size < 0) return;
+  log_tail_.append(buffer.data(), static_cast<size_t>(size));
+  if (log_tail_.size() > kLogTail) log_tail_.erase(0, log_tail_.size() - kLogTail);
+}
+
+void Template::End(std::string reason) {
+  if (ended_) return;
+  ended_ = true;
+  OnLog();
+  failure_ = std::move(reason);
+  if (std::string log = Trimmed(log_tail_); !log.empty()) failure_ += "\n" + log;
+  loop_.Cancel(start_timer_);
+  loop_.Unwatch(control_.get());
+  loop_.Unwatch(log_.get());
+  SignalPidfd(process_.pidfd.get(), SIGKILL);
+}
+
+std::string Template::WhyNotStarted() {
+  OnControl();  // its last message may not have been read yet
+  return ended_ ? failure_ : "a new worker could not be forked";
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,331 @@
+#include "host/worker/worker.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "host/base/process.h"
+#include "host/wire/control.h"
+
+namespace cellar::host {
+namespace {
+
+// While output flows, the ring is looked at this often instead of being rung for each print.
+constexpr absl::Duration kRingPoll = absl::Milliseconds(2);
+// Between a worker's death and the keeper's word on how it died.
+constexpr absl::Duration kExitReport = absl::Milliseconds(200);
+constexpr size_t kReadSize = 256u << 10;
+constexpr size_t kMaxFaults = 64u << 10;
+// The worker's private signals, as in embed/interrupts.h.
+int InsistSignal() { return SIGRTMIN + 10; }
+int DumpSignal() { return SIGRTMIN + 11; }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Worker>> Worker::Create(EventLoop& loop, WorkerEnds ends,
+                                                       wire::RingMemory ring,
+                                                       std::function<std::string()> why_not_started,
+                                                       WorkerListener& listener) {
+  std::unique_ptr<Worker> worker(
+      new Worker(loop, std::move(ends), std::move(ring), std::move(why_not_started), listener));
+  CELLAR_RETURN_IF_ERROR(worker->WatchAll());
+  return worker;
+}
+
+Worker::Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
+               std::function<std::string()> why_not_started, WorkerListener& listener)
+    : loop_(loop),
+      ends_(std::move(ends)),
+      why_not_started_(std::move(why_not_started)),
+      listener_(listener),
+      timeline_(std::move(ring), std::move(ends_.out), std::move(ends_.err),
+                [this](uint32_t cell, wire::StreamId stream, std::string_view text) {
+                  listener_.OnText(cell, stream, text);
+                }) {}
+
+Worker::~Worker() {
+  loop_.Cancel(poll_timer_);
+  loop_.Cancel(exit_timer_);
+  for (int fd : {ends_.channel.get(), ends_.keeper.get(), ends_.doorbell.get(), timeline_.out_fd(),
+                 timeline_.err_fd(), pidfd_.get()}) {
+    if (fd >= 0) loop_.Unwatch(fd);
+  }
+  // The keeper ends everything when its socket closes, unless a cell has stopped it.
+  ends_.keeper.reset();
+  if (keeper_pidfd_) SignalPidfd(keeper_pidfd_.get(), SIGCONT);
+}
+
+absl::Status Worker::WatchAll() {
+  CELLAR_RETURN_IF_ERROR(loop_.Watch(ends_.channel.get(), EPOLLIN | EPOLLRDHUP,
+                                     [this](uint32_t events) { OnChannel(events); }));
+  CELLAR_RETURN_IF_ERROR(
+      loop_.Watch(ends_.doorbell.get(), EPOLLIN, [this](uint32_t) { OnDoorbell(); }));
+  CELLAR_RETURN_IF_ERROR(loop_.Watch(ends_.keeper.get(), EPOLLIN, [this](uint32_t) { OnKeeper(); }));
+  CELLAR_RETURN_IF_ERROR(WatchPipe(timeline_.out_fd()));
+  return WatchPipe(timeline_.err_fd());
+}
+
+absl::Status Worker::WatchPipe(int fd) {
+  return loop_.Watch(fd, EPOLLIN, [this, fd](uint32_t events) {
+    // Closed by every writer: it would wake the loop for ever.
+    if ((events & EPOLLIN) == 0) return loop_.Unwatch(fd);
+    OnPipe();
+  });
+}
+
+void Worker::SendFrame(std::string frame) {
+  if (finished_) return;
+  if (outgoing_.empty()) {
+    outgoing_ = std::move(frame);
+  } else {
+    outgoing_ += frame;
+  }
+  if (!channel_blocked_) Flush();
+}
+
+void Worker::Flush() {
+  size_t sent_total = 0;
+  while (sent_total < outgoing_.size()) {
+    ssize_t sent = send(ends_.channel.get(), outgoing_.data() + sent_total,
+                        outgoing_.size() - sent_total, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) break;  // no room, or the worker is gone, which its keeper will tell
+    sent_total += static_cast<size_t>(sent);
+  }
+  outgoing_.erase(0, sent_total);
+  bool blocked = !outgoing_.empty();
+  if (blocked == channel_blocked_) return;
+  channel_blocked_ = blocked;
+  loop_.Unwatch(ends_.channel.get());
+  (void)loop_.Watch(ends_.channel.get(), EPOLLIN | EPOLLRDHUP | (blocked ? EPOLLOUT : 0u),
+                    [this](uint32_t events) { OnChannel(events); });
+}
+
+void Worker::Interrupt(uint32_t cell) {
+  timeline_.shared().interrupt_target.store(cell);
+  SignalWorker(SIGCONT, false);  // a stopped worker could not answer
+  SignalWorker(SIGINT, true);
+}
+
+void Worker::Insist(uint32_t cell) {
+  timeline_.shared().interrupt_target.store(cell);
+  SignalWorker(SIGCONT, false);
+  SignalWorker(InsistSignal(), false);
+}
+
+void Worker::DumpStacks() { SignalWorker(DumpSignal(), false); }
+
+void Worker::PauseOutput(bool paused) {
+  if (paused == paused_ || finished_) return;
+  paused_ = paused;
+  loop_.Cancel(poll_timer_);
+  polling_ = false;
+  if (paused) {
+    loop_.Unwatch(timeline_.out_fd());
+    loop_.Unwatch(timeline_.err_fd());
+  } else {
+    (void)WatchPipe(timeline_.out_fd());
+    (void)WatchPipe(timeline_.err_fd());
+    OnDoorbell();
+  }
+}
+
+void Worker::Kill() {
+  (void)wire::SendControl(ends_.keeper.get(), wire::Kill{});
+  // Not left to the keeper alone: it may be stopped.
+  if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
+}
+
+void Worker::SignalWorker(int signal, bool group) {
+  (void)wire::SendControl(ends_.keeper.get(), wire::Signal{.signal = signal, .group = group});
+}
+
+void Worker::OnChannel(uint32_t events) {
+  if ((events & EPOLLOUT) != 0) Flush();
+  if ((events & ~uint32_t{EPOLLOUT}) != 0) ReadChannel();
+}
+
+void Worker::ReadChannel() {
+  static thread_local std::array<char, kReadSize> buffer;
+  ssize_t size = recv(ends_.channel.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (size < 0) return;
+  if (size == 0) {
+    // The end itself is told by the keeper; a worker that only closed its channel will not come back.
+    loop_.Unwatch(ends_.channel.get());
+    if (pid_ > 0) Kill();
+    return;
+  }
+  decoder_.Feed(std::string_view(buffer.data(), static_cast<size_t>(size)));
+  while (!finished_) {
+    auto frame = decoder_.Next();
+    if (!frame.ok()) return Abandon(frame.status());
+    if (!*frame) return;
+    if (absl::Status status = Dispatch(**frame); !status.ok()) return Abandon(status);
+  }
+}
+
+absl::Status Worker::Dispatch(const wire::Frame& frame) {
+  switch (static_cast<wire::MessageType>(frame.type)) {
+    case wire::MessageType::kHello: {
+      auto hello = wire::Decode<wire::Hello>(frame.payload);
+      if (!hello) break;
+      if (!hello->error.empty()) {
+        exit_.reason = hello->error;
+        Kill();
+        return absl::OkStatus();
+      }
+      listener_.OnWorkerReady();
+      return absl::OkStatus();
+    }
+    case wire::MessageType::kDisplay:
+      return Deliver(frame.payload, &WorkerListener::OnDisplay);
+    case wire::MessageType::kError:
+      return Deliver(frame.payload, &WorkerListener::OnError);
+    case wire::MessageType::kNotice:
+      return Deliver(frame.payload, &WorkerListener::OnNotice);
+    case wire::MessageType::kValue:
+      return Deliver(frame.payload, &WorkerListener::OnValue);
+    case wire::MessageType::kDone:
+      return DeliverDone(frame.payload);
+    default:
+      break;
+  }
+  return absl::DataLossError("the channel carries a message that no worker sends");
+}
+
+template <typename Message>
+absl::Status Worker::Deliver(std::string_view payload, void (WorkerListener::*receive)(Message)) {
+  std::optional<Message> message = wire::Decode<Message>(payload);
+  if (!message) return absl::DataLossError("the channel carries a damaged message");
+  if constexpr (requires { message->position; }) {
+    CELLAR_RETURN_IF_ERROR(timeline_.DrainTo(message->position));
+  }
+  (listener_.*receive)(*std::move(message));
+  return absl::OkStatus();
+}
+
+absl::Status Worker::DeliverDone(std::string_view payload) {
+  std::optional<wire::Done> done = wire::Decode<wire::Done>(payload);
+  if (!done) return absl::DataLossError("the channel carries a damaged message");
+  CELLAR_RETURN_IF_ERROR(timeline_.DrainTo(done->position));
+  listener_.OnDone(*done);
+  return absl::OkStatus();
+}
+
+void Worker::OnDoorbell() {
+  eventfd_t ignored;
+  eventfd_read(ends_.doorbell.get(), &ignored);
+  if (paused_) return;
+  if (absl::StatusOr<bool> any = timeline_.Drain(); !any.ok()) return Abandon(any.status());
+  if (!polling_) {
+    polling_ = true;
+    poll_timer_ = loop_.After(kRingPoll, [this] { KeepPolling(); });
+  }
+}
+
+void Worker::KeepPolling() {
+  absl::StatusOr<bool> any = timeline_.Drain();
+  if (!any.ok()) return Abandon(any.status());
+  if (!*any && timeline_.PrepareToSleep()) {
+    polling_ = false;
+    poll_timer_ = 0;
+    return;
+  }
+  poll_timer_ = loop_.After(kRingPoll, [this] { KeepPolling(); });
+}
+
+void Worker::OnPipe() {
+  if (absl::StatusOr<bool> any = timeline_.Drain(); !any.ok()) Abandon(any.status());
+}
+
+void Worker::OnKeeper() {
+  auto message = wire::ReceiveControl(ends_.keeper.get());
+  if (!message.ok()) return OnKeeperGone();
+  if (!*message) return;
+  switch ((*message)->type) {
+    case wire::MessageType::kKeeperHello: {
+      auto hello = wire::Decode<wire::KeeperHello>((*message)->payload);
+      if (!hello || (*message)->fds.size() != 2) return OnKeeperGone();
+      pid_ = hello->worker_pid;
+      why_not_started_ = nullptr;
+      pidfd_ = std::move((*message)->fds[0]);
+      keeper_pidfd_ = std::move((*message)->fds[1]);
+      (void)loop_.Watch(pidfd_.get(), EPOLLIN, [this](uint32_t) { OnPidfd(); });
+      return;
+    }
+    case wire::MessageType::kWorkerExited: {
+      auto exited = wire::Decode<wire::WorkerExited>((*message)->payload);
+      if (!exited) return OnKeeperGone();
+      exit_known_ = true;
+      (exited->signaled ? exit_.signal : exit_.exit_code) = exited->code;
+      return Finish();
+    }
+    case wire::MessageType::kForkFailed: {
+      auto failed = wire::Decode<wire::ForkFailed>((*message)->payload);
+      exit_.reason = std::string(
+          ErrnoStatus(failed ? failed->error : 0, "a new worker could not be forked").message());
+      return Finish();
+    }
+    default:
+      return OnKeeperGone();
+  }
+}
+
+void Worker::OnPidfd() {
+  loop_.Unwatch(pidfd_.get());
+  if (exit_known_ || finished_) return;
+  exit_timer_ = loop_.After(kExitReport, [this] { OnKeeperGone(); });
+}
+
+// Without its keeper a worker cannot be looked after.
+void Worker::OnKeeperGone() {
+  if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
+  if (exit_.reason.empty() && !exit_known_) {
+    exit_.reason = pid_ < 0 ? why_not_started_() : "its keeper was killed";
+  }
+  Finish();
+}
+
+void Worker::Abandon(const absl::Status& why) {
+  if (exit_.reason.empty()) exit_.reason = std::string(why.message());
+  loop_.Unwatch(ends_.channel.get());
+  Kill();
+}
+
+void Worker::Finish() {
+  if (finished_) return;
+  // What the worker said before it ended comes first: frames, then what it printed after them.
+  if (exit_.reason.empty()) {
+    for (ssize_t size = 1; size > 0 && exit_.reason.empty();) {
+      char probe;
+      size = recv(ends_.channel.get(), &probe, 1, MSG_DONTWAIT | MSG_PEEK);
+      if (size > 0) ReadChannel();
+    }
+  }
+  (void)timeline_.Drain();
+  finished_ = true;
+  loop_.Cancel(exit_timer_);
+  loop_.Cancel(poll_timer_);
+  loop_.Unwatch(ends_.channel.get());
+  loop_.Unwatch(ends_.keeper.get());
+  loop_.Unwatch(ends_.doorbell.get());
+  loop_.Unwatch(timeline_.out_fd());
+  loop_.Unwatch(timeline_.err_fd());
+  if (pidfd_) loop_.Unwatch(pidfd_.get());
+  exit_.python_stack = CleanPythonStack(ReadFaults());
+  listener_.OnWorkerExit(std::move(exit_));
+}
+
+std::string Worker::ReadFaults() const {
+  std::string text(kMaxFaults, '\0');
+  ssize_t size = pread(ends_.faults.get(), text.data(), text.size(), 0);
+  text.resize(size > 0 ? static_cast<size_t>(size) : 0);
+  return text;
+}
+
+}  // namespace cellar::host

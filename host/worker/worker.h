@@ -1,0 +1,127 @@
+// A worker as its host sees it: one child with its channel, ring, pipes and keeper. Passive: it does what it is told,
+// and tells its listener what happened. It knows nothing of queues, time-outs or what a death means for a session.
+//
+// Lives on the loop's thread. Destroying it ends the worker and everything below it, without waiting.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "host/base/event_loop.h"
+#include "host/base/unique_fd.h"
+#include "host/wire/frame.h"
+#include "host/wire/messages.h"
+#include "host/worker/timeline.h"
+#include "host/worker/worker_exit.h"
+
+namespace cellar::host {
+
+// Called on the loop's thread. A listener may destroy the worker only from OnWorkerExit.
+class WorkerListener {
+ public:
+  virtual ~WorkerListener() = default;
+  // Setup is done; cells sent before this wait in the channel.
+  virtual void OnWorkerReady() = 0;
+  // `cell` is 0 when the writer is not known.
+  virtual void OnText(uint32_t cell, wire::StreamId stream, std::string_view text) = 0;
+  virtual void OnDisplay(wire::Display display) = 0;
+  virtual void OnError(wire::Error error) = 0;
+  virtual void OnNotice(wire::Notice notice) = 0;
+  virtual void OnDone(const wire::Done& done) = 0;
+  virtual void OnValue(wire::Value value) = 0;
+  // Once, and the last call.
+  virtual void OnWorkerExit(WorkerExit exit) = 0;
+};
+
+// The host's ends of everything that a worker is born with.
+struct WorkerEnds {
+  UniqueFd channel;
+  UniqueFd keeper;
+  UniqueFd doorbell;
+  UniqueFd faults;
+  UniqueFd out;
+  UniqueFd err;
+};
+
+class Worker {
+ public:
+  // `why_not_started` is asked when the worker ends before its keeper said hello.
+  static absl::StatusOr<std::unique_ptr<Worker>> Create(EventLoop& loop, WorkerEnds ends,
+                                                        wire::RingMemory ring,
+                                                        std::function<std::string()> why_not_started,
+                                                        WorkerListener& listener);
+  ~Worker();
+
+  // Setup, Execute, Set, Get or Exit. Sent when the channel has room; never blocks.
+  template <typename Message>
+  void Send(const Message& message) {
+    SendFrame(wire::MessageFrame(message));
+  }
+
+  // Names the cell, then SIGINT to the worker's process group. Hits that cell or nothing.
+  void Interrupt(uint32_t cell);
+  // As Interrupt, through a signal that a cell cannot have replaced by accident.
+  void Insist(uint32_t cell);
+  // Makes the worker write its Python stacks, to be part of WorkerExit.
+  void DumpStacks();
+  // While paused, prints fill the ring and then wait: for a sink that cannot keep up. Frames still come.
+  void PauseOutput(bool paused);
+  // Ends the worker and everything it started.
+  void Kill();
+
+  int pid() const { return pid_; }
+
+ private:
+  Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
+         std::function<std::string()> why_not_started, WorkerListener& listener);
+
+  absl::Status WatchAll();
+  absl::Status WatchPipe(int fd);
+  void SendFrame(std::string frame);
+  void Flush();
+  void SignalWorker(int signal, bool group);
+
+  void OnChannel(uint32_t events);
+  void OnDoorbell();
+  void OnPipe();
+  void OnKeeper();
+  void OnKeeperGone();
+  void OnPidfd();
+  void KeepPolling();
+
+  void ReadChannel();
+  absl::Status Dispatch(const wire::Frame& frame);
+  template <typename Message>
+  absl::Status Deliver(std::string_view payload, void (WorkerListener::*receive)(Message));
+  absl::Status DeliverDone(std::string_view payload);
+
+  // Something arrived that no worker sends: the cell wrote to the channel or the ring.
+  void Abandon(const absl::Status& why);
+  void Finish();
+  std::string ReadFaults() const;
+
+  EventLoop& loop_;
+  WorkerEnds ends_;
+  std::function<std::string()> why_not_started_;
+  WorkerListener& listener_;
+  Timeline timeline_;
+  wire::FrameDecoder decoder_;
+  std::string outgoing_;
+  bool channel_blocked_ = false;
+
+  int pid_ = -1;
+  UniqueFd pidfd_;
+  UniqueFd keeper_pidfd_;
+  bool polling_ = false;
+  bool paused_ = false;
+  EventLoop::TimerId poll_timer_ = 0;
+  EventLoop::TimerId exit_timer_ = 0;
+  bool exit_known_ = false;
+  bool finished_ = false;
+  WorkerExit exit_;
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,217 @@
+#include "notebook/document_parser.h"
+
+#include <charconv>
+
+#include "host/base/status.h"
+#include "notebook/json_location.h"
+#include "notebook/json_string.h"
+
+namespace cellar::notebook {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr int kNewestFormat = 4;
+
+size_t SkipByteOrderMark(std::string_view bytes) {
+  return bytes.substr(0, kByteOrderMark.size()) == kByteOrderMark ? kByteOrderMark.size() : 0;
+}
+
+bool IsConflictMarker(std::string_view line) {
+  return line.substr(0, 7) == "<<<<<<<" || line.substr(0, 7) == "=======" ||
+         line.substr(0, 7) == ">>>>>>>";
+}
+
+}  // namespace
+
+// The bytes are moved into the document first; from then on they stay where they are.
+DocumentParser::DocumentParser(std::string bytes) : scanner_({}) {
+  document_.bytes_ = std::move(bytes);
+}
+
+absl::StatusOr<Document> DocumentParser::Parse() {
+  const std::string& bytes = document_.bytes_;
+  if (bytes.size() > kMaxNotebookBytes) {
+    return absl::ResourceExhaustedError("the notebook has " + std::to_string(bytes.size()) +
+                                        " bytes, more than the limit of " +
+                                        std::to_string(kMaxNotebookBytes));
+  }
+  scanner_ = JsonScanner(bytes, SkipByteOrderMark(bytes));
+  CELLAR_RETURN_IF_ERROR(ParseTop());
+  return std::move(document_);
+}
+
+absl::Status DocumentParser::ParseTop() {
+  const char first = scanner_.Peek();
+  if (first == '\0' && scanner_.offset() == document_.bytes_.size()) {
+    return ErrorAt(scanner_.offset(), "not a notebook: the file is empty");
+  }
+  if (first == '[' || first == '"') {
+    return ErrorAt(scanner_.offset(), "not a notebook: the top is not an object");
+  }
+  bool has_cells = false;
+  bool has_worksheets = false;
+  Span key, value, format, minor;
+  scanner_.EnterObject();
+  while (scanner_.NextMember(&key)) {
+    if (KeyIs(key, "cells")) {
+      ForgetCells();
+      document_.layout_ = Layout::kFlat;
+      has_cells = true;
+      CELLAR_RETURN_IF_ERROR(ParseCells());
+    } else if (KeyIs(key, "worksheets") && !has_cells) {
+      ForgetCells();
+      document_.layout_ = Layout::kWorksheets;
+      has_worksheets = true;
+      CELLAR_RETURN_IF_ERROR(ParseWorksheets());
+    } else if (scanner_.SkipValue(&value)) {
+      if (KeyIs(key, "nbformat")) format = value;
+      if (KeyIs(key, "nbformat_minor")) minor = value;
+    }
+  }
+  if (!scanner_.ExpectEnd()) return Syntax();
+  document_.format_ = has_cells ? 4 : 3;
+  if (!format.empty() && !ReadInteger(format, &document_.format_)) {
+    return ErrorAt(format.begin, "not a notebook: nbformat is not a number");
+  }
+  if (!minor.empty()) ReadInteger(minor, &document_.format_minor_);
+  return ParseFormat(has_cells, has_worksheets);
+}
+
+absl::Status DocumentParser::ParseFormat(bool has_cells, bool has_worksheets) {
+  if (document_.format_ > kNewestFormat) {
+    return absl::UnimplementedError("nbformat " + std::to_string(document_.format_) +
+                                    " is newer than the newest format known, 4");
+  }
+  if (!has_cells && !has_worksheets) {
+    return absl::InvalidArgumentError("not a notebook: the object at the top has no \"cells\"");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DocumentParser::ParseWorksheets() {
+  if (scanner_.Peek() != '[') return ErrorAt(scanner_.offset(), "worksheets is not a list");
+  scanner_.EnterArray();
+  while (scanner_.NextItem()) CELLAR_RETURN_IF_ERROR(ParseWorksheet());
+  return Syntax();
+}
+
+absl::Status DocumentParser::ParseWorksheet() {
+  if (scanner_.Peek() != '{') return ErrorAt(scanner_.offset(), "worksheet is not an object");
+  Span key, value;
+  scanner_.EnterObject();
+  while (scanner_.NextMember(&key)) {
+    if (KeyIs(key, "cells")) {
+      CELLAR_RETURN_IF_ERROR(ParseCells());
+    } else {
+      scanner_.SkipValue(&value);
+    }
+  }
+  return Syntax();
+}
+
+absl::Status DocumentParser::ParseCells() {
+  if (scanner_.Peek() != '[') return ErrorAt(scanner_.offset(), "cells is not a list");
+  CellList list;
+  list.first = document_.cells_.size();
+  list.span.begin = static_cast<uint32_t>(scanner_.offset());
+  scanner_.EnterArray();
+  while (scanner_.NextItem()) CELLAR_RETURN_IF_ERROR(ParseCell());
+  list.span.end = static_cast<uint32_t>(scanner_.offset());
+  list.count = document_.cells_.size() - list.first;
+  document_.lists_.push_back(list);
+  return Syntax();
+}
+
+absl::Status DocumentParser::ParseCell() {
+  if (scanner_.Peek() != '{') {
+    Span value;
+    const size_t begin = scanner_.offset();
+    if (!scanner_.SkipValue(&value)) return Syntax();
+    return ErrorAt(begin, "bad cell: not an object");
+  }
+  CellParts parts;
+  Span key, value;
+  Span cell{static_cast<uint32_t>(scanner_.offset()), 0};
+  scanner_.EnterObject();
+  while (scanner_.NextMember(&key) && scanner_.SkipValue(&value)) {
+    if (KeyIs(key, "cell_type")) parts.type = value;
+    if (KeyIs(key, "source")) parts.source = value;
+    if (KeyIs(key, "input")) parts.input = value;
+  }
+  cell.end = static_cast<uint32_t>(scanner_.offset());
+  if (scanner_.failed()) return Syntax();
+  return AddCell(cell, parts);
+}
+
+absl::Status DocumentParser::AddCell(Span cell, const CellParts& parts) {
+  if (parts.type.empty()) return ErrorAt(cell.begin, "bad cell: it has no cell_type");
+  const std::string_view name = Slice(document_.bytes_, parts.type);
+  if (name[0] != '"') return ErrorAt(parts.type.begin, "bad cell: cell_type is not a string");
+  const std::optional<CellType> type = CellTypeFromName(Decoded(name));
+  if (!type) {
+    return ErrorAt(parts.type.begin,
+                   "bad cell type " + std::string(name) + ": not code, markdown or raw");
+  }
+  const bool in_input = SourceKey(document_.layout_, *type) == "input";
+  const Span source = in_input ? parts.input : parts.source;
+  CELLAR_RETURN_IF_ERROR(CheckSource(source));
+  document_.cells_.push_back(cell);
+  document_.sources_.push_back(source);
+  document_.types_.push_back(*type);
+  return absl::OkStatus();
+}
+
+absl::Status DocumentParser::CheckSource(Span source) const {
+  constexpr std::string_view kWhy =
+      "bad cell: the source is neither a string nor a list of strings";
+  const std::string& bytes = document_.bytes_;
+  if (source.empty() || bytes[source.begin] == '"') return absl::OkStatus();
+  if (bytes[source.begin] != '[') return ErrorAt(source.begin, kWhy);
+  JsonScanner scanner(bytes, source.begin);
+  Span piece;
+  scanner.EnterArray();
+  while (scanner.NextItem() && scanner.SkipValue(&piece)) {
+    if (bytes[piece.begin] != '"') return ErrorAt(piece.begin, kWhy);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DocumentParser::Syntax() const {
+  if (!scanner_.failed()) return absl::OkStatus();
+  const std::string& bytes = document_.bytes_;
+  const size_t offset = scanner_.offset();
+  std::string why = std::string("invalid JSON: ") + scanner_.failure();
+  const size_t line_begin = offset == 0 ? 0 : bytes.rfind('\n', offset - 1) + 1;
+  if (offset == bytes.size()) {
+    why += ", found the end of the file";
+  } else if (IsConflictMarker(std::string_view(bytes).substr(line_begin))) {
+    why += ", found the marker of an unresolved merge conflict";
+  }
+  return ErrorAt(offset, why);
+}
+
+absl::Status DocumentParser::ErrorAt(size_t offset, std::string_view why) const {
+  return absl::InvalidArgumentError(DescribeLocation(document_.bytes_, offset) + ": " +
+                                    std::string(why));
+}
+
+bool DocumentParser::KeyIs(Span key, std::string_view name) const {
+  return StandsFor(Slice(document_.bytes_, key), name);
+}
+
+bool DocumentParser::ReadInteger(Span value, int* number) const {
+  const std::string_view digits = Slice(document_.bytes_, value);
+  const char* end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, *number);
+  return error == std::errc() && stop == end;
+}
+
+// Of duplicate keys the last one counts.
+void DocumentParser::ForgetCells() {
+  document_.lists_.clear();
+  document_.cells_.clear();
+  document_.sources_.clear();
+  document_.types_.clear();
+}
+
+}  // namespace cellar::notebook

@@ -1,0 +1,33 @@
+// The marker lines of the text view, and the escaping of source lines that look like one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "notebook/cell.h"
+
+namespace cellar::notebook {
+
+// A line of the form `# %% [word]` or `# %% [word] cell:N`, with two or more `%`; blanks at its end
+// do not count.
+struct Marker {
+  size_t percents = 0;
+  std::optional<CellType> type;  // none: the marker of an outputs block
+  std::optional<uint32_t> origin;
+};
+
+// `line` is without its newline.
+std::optional<Marker> ParseMarker(std::string_view line);
+
+std::string CellMarker(CellType type, size_t cell);
+std::string OutputsMarker(size_t cell);
+
+// Adds a `%` to every line of `source` that looks like a marker and appends the result to `out`.
+void AppendEscaped(std::string_view source, std::string* out);
+// Takes it away again.
+std::string Unescaped(std::string_view body);
+
+}  // namespace cellar::notebook

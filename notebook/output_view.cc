@@ -1,0 +1,145 @@
+#include "notebook/output_view.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "notebook/json_scanner.h"
+#include "notebook/json_string.h"
+#include "notebook/marker.h"
+
+namespace cellar::notebook {
+namespace {
+
+struct ShownType {
+  std::string_view mime;
+  std::string_view old_key;  // in nbformat 2 and 3
+};
+
+// Text that reads well, best first.
+constexpr std::array<ShownType, 5> kReadable = {{{"text/plain", "text"},
+                                                 {"text/markdown", "markdown"},
+                                                 {"text/latex", "latex"},
+                                                 {"application/json", "json"},
+                                                 {"text/html", "html"}}};
+
+// A string, a list of strings joined, or any other value as it is written.
+std::string TextOf(std::string_view bytes, Span value) {
+  if (bytes[value.begin] == '"') return Decoded(Slice(bytes, value));
+  if (bytes[value.begin] != '[') return std::string(Slice(bytes, value));
+  std::string text;
+  for (Span item : Items(bytes, value)) {
+    if (bytes[item.begin] != '"') return std::string(Slice(bytes, value));
+    AppendDecoded(Slice(bytes, item), &text);
+  }
+  return text;
+}
+
+std::string MemberText(std::string_view bytes, Span object, std::string_view key) {
+  const std::optional<Span> value = FindMember(bytes, object, key);
+  return value ? TextOf(bytes, *value) : "";
+}
+
+// Takes out terminal escape sequences (ESC [ … letter), with which tracebacks are coloured.
+std::string WithoutColours(std::string_view text) {
+  std::string plain;
+  size_t pos = 0;
+  while (pos < text.size()) {
+    if (text.substr(pos, 2) == "\x1b[") {
+      pos += 2;
+      while (pos < text.size() && (text[pos] < '@' || text[pos] > '~')) ++pos;
+      ++pos;
+    } else {
+      plain += text[pos++];
+    }
+  }
+  return plain;
+}
+
+void AppendComment(std::string_view text, std::string* out) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  while (true) {
+    const size_t newline = text.find('\n');
+    const std::string_view line = text.substr(0, newline);
+    *out += line.empty() ? "#" : "# ";
+    *out += line;
+    *out += '\n';
+    if (newline == std::string_view::npos) return;
+    text.remove_prefix(newline + 1);
+  }
+}
+
+std::optional<Member> FindReadable(std::string_view bytes, const std::vector<Member>& data) {
+  for (const ShownType& type : kReadable) {
+    for (const Member& member : data) {
+      const std::string_view key = Slice(bytes, member.key);
+      if (StandsFor(key, type.mime) || StandsFor(key, type.old_key)) return member;
+    }
+  }
+  return std::nullopt;
+}
+
+// Members of an output that are not data; in nbformat 2 and 3 they stand among it.
+bool IsOutputProperty(std::string_view key) {
+  constexpr std::array<std::string_view, 5> kProperties = {
+      "output_type", "metadata", "prompt_number", "execution_count", "transient"};
+  return std::find(kProperties.begin(), kProperties.end(), key) != kProperties.end();
+}
+
+void AppendData(std::string_view bytes, Span data, std::string* out) {
+  const std::vector<Member> members = Members(bytes, data);
+  const std::optional<Member> shown = FindReadable(bytes, members);
+  if (shown) AppendComment(WithoutColours(TextOf(bytes, shown->value)), out);
+  for (const Member& member : members) {
+    const std::string key = Decoded(Slice(bytes, member.key));
+    if (IsOutputProperty(key) || (shown && member.key.begin == shown->key.begin)) continue;
+    AppendComment("(" + key + ", " + std::to_string(TextOf(bytes, member.value).size()) + " bytes)",
+                  out);
+  }
+}
+
+void AppendError(std::string_view bytes, Span output, std::string* out) {
+  std::string text;
+  if (const std::optional<Span> traceback = FindMember(bytes, output, "traceback");
+      traceback && bytes[traceback->begin] == '[') {
+    for (Span line : Items(bytes, *traceback)) text += TextOf(bytes, line) + "\n";
+  }
+  if (text.empty()) {
+    text = MemberText(bytes, output, "ename") + ": " + MemberText(bytes, output, "evalue");
+  }
+  AppendComment(WithoutColours(text), out);
+}
+
+void AppendOutput(std::string_view bytes, Span output, std::string* out) {
+  if (bytes[output.begin] != '{') return;
+  const std::string type = MemberText(bytes, output, "output_type");
+  if (type == "stream") {
+    std::string name = MemberText(bytes, output, "name");
+    if (name.empty()) name = MemberText(bytes, output, "stream");
+    AppendComment("[" + name + "]", out);
+    AppendComment(WithoutColours(MemberText(bytes, output, "text")), out);
+  } else if (type == "error" || type == "pyerr") {
+    AppendComment("[error]", out);
+    AppendError(bytes, output, out);
+  } else {
+    AppendComment("[" + type + "]", out);
+    const std::optional<Span> data = FindMember(bytes, output, "data");
+    AppendData(bytes, data && bytes[data->begin] == '{' ? *data : output, out);
+  }
+}
+
+}  // namespace
+
+void AppendOutputs(const Document& document, size_t cell, std::string* out) {
+  const std::string& bytes = document.bytes();
+  const std::optional<Span> outputs = FindMember(bytes, document.span(cell), "outputs");
+  if (!outputs || bytes[outputs->begin] != '[') return;
+  const std::vector<Span> items = Items(bytes, *outputs);
+  if (items.empty()) return;
+  *out += OutputsMarker(cell) + "\n";
+  for (Span output : items) AppendOutput(bytes, output, out);
+}
+
+}  // namespace cellar::notebook

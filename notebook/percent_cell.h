@@ -1,0 +1,28 @@
+// One cell of a py:percent script: its `# %%` line with options, and its lines.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "notebook/cell.h"
+#include "notebook/document.h"
+
+namespace cellar::notebook {
+
+struct PercentCell {
+  CellType type = CellType::kCode;
+  std::string source;
+  std::string metadata = "{}";  // a JSON object
+  // The other members of the cell but outputs and count, with JSON values.
+  std::vector<std::pair<std::string, std::string>> members;
+};
+
+PercentCell CellForPercent(const Document& document, size_t cell);
+// Ends with a newline.
+std::string WritePercentCell(const PercentCell& cell);
+// Reads all cells behind the header.
+std::vector<PercentCell> ReadPercentCells(const std::vector<std::string_view>& lines);
+
+}  // namespace cellar::notebook

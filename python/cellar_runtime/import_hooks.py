@@ -1,0 +1,63 @@
+"""Calls a function right after a module has been imported, without importing it."""
+
+__builtins__ = __import__("builtins").__dict__.copy()
+
+import sys
+from collections.abc import Callable
+from types import ModuleType
+
+from cellar_runtime import guard
+
+_callbacks: dict[str, Callable[[ModuleType], None]] = {}
+
+
+def after_import(name: str, callback: Callable[[ModuleType], None]) -> None:
+    """Has callback(module) run each time module `name` is executed; at once if it is loaded.
+
+    A callback that fails leaves the import as it is: the user asked for the module, not the hook.
+    """
+    _callbacks[name] = callback
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+    if name in sys.modules:
+        _run(callback, sys.modules[name])
+
+
+class _Finder:
+    """Finds nothing by itself: asks the other finders and hooks the loader they give."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in _callbacks:
+            return None
+        for finder in sys.meta_path:
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    _hook(spec.loader, name)
+                return spec
+        return None
+
+
+def _hook(loader, name: str) -> None:
+    """Shadows exec_module on this one loader: one of our own would hide get_source and get_data."""
+    execute = loader.exec_module
+
+    def exec_module(module):
+        loader.__dict__.pop("exec_module", None)
+        execute(module)
+        if module.__name__ == name:  # a loader may serve several modules, as zipimport's does
+            _run(_callbacks[name], module)
+
+    loader.exec_module = exec_module
+
+
+def _run(callback, module: ModuleType) -> None:
+    try:
+        callback(module)
+    except guard.FAILURES:
+        pass
+
+
+_finder = _Finder()

@@ -1,0 +1,65 @@
+"""Puts back, before each cell, what an earlier cell may have broken: streams, signal handlers, hooks, descriptors."""
+__builtins__ = __import__("builtins").__dict__.copy()
+
+import faulthandler
+import signal
+import sys
+
+import _cellar
+from cellar_runtime.stdin import NoStdin
+from cellar_runtime.streams import make_stream
+
+_set_wakeup_fd = signal.set_wakeup_fd
+_enable_faults, _faults_enabled, _register_dump = (
+    faulthandler.enable, faulthandler.is_enabled, faulthandler.register)
+
+
+class Integrity:
+    """Owns the worker's streams and knows what the process must look like when a cell starts."""
+
+    def __init__(self):
+        self.stdin = NoStdin()
+        self._stdout = make_stream(1)
+        self._stderr = make_stream(2)
+        self._faults = _cellar.faults_fd()
+        _register_dump(_cellar.dump_signal(), file=self._faults, all_threads=True, chain=False)
+        sys.__stdin__, sys.__stdout__, sys.__stderr__ = self.stdin, self._stdout, self._stderr
+        self.restore()
+
+    def restore(self) -> list[str]:
+        """Repairs, and names what had to be repaired."""
+        repaired = self._restore_streams()
+        if _cellar.restore_descriptors():
+            repaired.append("file descriptors 0-2")
+        if _cellar.restore_interrupts():
+            repaired.append("the SIGINT handler")
+        if _set_wakeup_fd(-1) != -1:
+            repaired.append("the signal wakeup fd")
+        if not _faults_enabled():
+            _enable_faults(file=self._faults, all_threads=True)
+            repaired.append("faulthandler")
+        if sys.gettrace() is not None:
+            sys.settrace(None)
+            repaired.append("sys.settrace")
+        if sys.getprofile() is not None:
+            sys.setprofile(None)
+            repaired.append("sys.setprofile")
+        return repaired
+
+    def flush(self) -> None:
+        """Flushes what the cell wrote, also into a stream it put in the place of ours."""
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not self._stdout and stream is not self._stderr and stream is not None:
+                stream.flush()
+
+    def _restore_streams(self):
+        repaired = []
+        if self._stdout.closed:
+            self._stdout = make_stream(1)
+        if self._stderr.closed:
+            self._stderr = make_stream(2)
+        for name, stream in (("stdin", self.stdin), ("stdout", self._stdout), ("stderr", self._stderr)):
+            if getattr(sys, name, None) is not stream:
+                setattr(sys, name, stream)
+                repaired.append(f"sys.{name}")
+        return repaired

@@ -1,0 +1,241 @@
+"""Runs cells: one at a time, each a task of the session's event loop, which goes on between them."""
+__builtins__ = __import__("builtins").__dict__.copy()
+
+import asyncio
+import atexit
+import contextvars
+import os
+import selectors
+import signal
+import sys
+import threading
+
+import _cellar
+from cellar_runtime import display, figures, ipython_display, tracebacks, values
+from cellar_runtime.integrity import Integrity
+from cellar_runtime.namespace import Namespace
+from cellar_runtime.source import Compiler, is_coroutine
+
+_EXEC, _EVAL = exec, eval
+_guarded, _GuardedCoroutine = _cellar.guarded, _cellar.GuardedCoroutine
+_send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
+
+# The cell that code belongs to: tasks and callbacks inherit it from the cell that started them.
+CELL = contextvars.ContextVar("cellar_cell", default=0)
+
+_OK, _ERROR, _INTERRUPTED = 0, 1, 2  # wire::DoneStatus
+_JSON, _BYTES, _ABSENT, _FAILED = 0, 1, 2, 3  # wire::ValueKind
+_DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
+_NO_VALUE = object()
+
+
+class Runner:
+    """One worker: its loop, its namespace, and the requests that come over the channel."""
+
+    def __init__(self):
+        self._loop = _make_loop()
+        self._context = contextvars.copy_context()
+        self._compiler = Compiler()
+        self._task = None  # of the running cell
+        self._exiting = False
+        _cellar.install(CELL, _thread_origin, self._cancel)
+        self._integrity = Integrity()
+        self._namespace = Namespace({
+            "display": display.display,
+            "update_display": display.update_display,
+            "clear_output": display.clear_output,
+        })
+        display.install(_publish)
+        os.register_at_fork(after_in_child=self._after_fork_in_child)
+
+    def run(self) -> None:
+        """Serves the channel until the host asks for the end."""
+        self._loop.add_reader(_cellar.channel_fd(), self._on_readable)
+        while not self._exiting:
+            try:
+                self._loop.run_forever()
+            except (KeyboardInterrupt, SystemExit):
+                # Escaped from a task or callback that is not the cell's. The loop itself is sound: go on.
+                pass
+        atexit._run_exitfuncs()
+
+    def _on_readable(self):
+        for kind, *fields in _cellar.receive():
+            getattr(self, "_on_" + kind)(*fields)
+
+    def _on_setup(self, cwd, environment, path, memory_cap, open_files):
+        try:
+            for name, value in environment:
+                if value is None:
+                    os.environb.pop(name, None)
+                else:
+                    os.environb[name] = value
+            os.environ.setdefault("MPLBACKEND", "Agg")
+            os.chdir(cwd)
+            sys.path[:0] = [os.fsdecode(entry) for entry in (cwd, *path)]
+            _cellar.limit_resources(memory_cap, open_files)
+            _reseed_numpy()
+        except OSError as error:
+            _cellar.send_hello(str(error))
+        else:
+            _cellar.send_hello("")
+
+    def _on_exit(self):
+        self._exiting = True
+        self._loop.stop()
+
+    def _on_execute(self, cell, code):
+        self._context.run(CELL.set, cell)
+        text = code.decode("utf-8", "replace")
+        self._task = self._loop.create_task(self._run_cell(cell, text), context=self._context)
+
+    async def _run_cell(self, cell, text):
+        interrupted = _begin_cell(cell)
+        self._announce_repairs(cell)
+        self._integrity.stdin.requested = False
+        status = _OK
+        try:
+            if interrupted:
+                raise KeyboardInterrupt
+            value = await self._run_code(cell, text)
+            if value is not _NO_VALUE:
+                self._namespace.remember_result(cell, value)
+                _guarded(display.publish_result, value)
+            if _cellar.is_forked_child():
+                os._exit(0)
+        except BaseException as error:
+            if _cellar.is_forked_child():
+                _leave_forked_child(error)
+            status = self._report(cell, error)
+        try:
+            _guarded(figures.flush_figures)
+            _guarded(self._integrity.flush)
+        except BaseException as error:
+            status = max(status, self._report(cell, error)) if status == _OK else status
+        _end_cell()
+        self._task = None
+        _send_done(cell, status, self._integrity.stdin.requested)
+
+    async def _run_code(self, cell, text):
+        """The value of the cell's last expression, or _NO_VALUE."""
+        name = f"<cell {cell}>"
+        self._namespace.remember_input(cell, text)
+        tracebacks.register_source(name, text)
+        program = _guarded(self._compiler.compile, name, text)
+        names = self._namespace.globals
+        if program.body is not None:
+            if is_coroutine(program.body):
+                await _GuardedCoroutine(_EVAL(program.body, names))
+            else:
+                _guarded(_EXEC, program.body, names)
+        if program.value is None:
+            return _NO_VALUE
+        if is_coroutine(program.value):
+            value = await _GuardedCoroutine(_EVAL(program.value, names))
+        else:
+            value = _guarded(_EVAL, program.value, names)
+        return _NO_VALUE if value is None or program.quiet else value
+
+    def _report(self, cell, error):
+        """Sends the error of a cell; returns the cell's status."""
+        interrupted = _cellar.was_interrupted() and isinstance(
+            error, (KeyboardInterrupt, asyncio.CancelledError))
+        if interrupted and isinstance(error, asyncio.CancelledError):
+            error = KeyboardInterrupt().with_traceback(error.__traceback__)
+        try:
+            ename, evalue, text, exit_code = _guarded(tracebacks.format_error, error)
+        except BaseException as second:
+            # Interrupted while a hostile __str__ was running, most likely.
+            ename, evalue = type(error).__name__, f"<not shown: {type(second).__name__} while it was formatted>"
+            text, exit_code = f"{ename}: {evalue}\n", None
+        _cellar.send_error(cell, *(part.encode("utf-8", "backslashreplace") for part in (ename, evalue, text)),
+                           exit_code)
+        return _INTERRUPTED if interrupted else _ERROR
+
+    def _announce_repairs(self, cell):
+        repaired = self._integrity.restore()
+        if repaired:
+            _cellar.send_notice(cell, "put back after an earlier cell changed it: " + ", ".join(repaired))
+
+    def _cancel(self, insist):
+        """Called on the main thread when the running cell is interrupted while other code runs. See interrupts.h."""
+        task = self._task
+        if task is None:
+            return False
+        self._loop.call_soon_threadsafe(task.cancel)
+        # Insisting: whatever keeps the loop busy is in the way, unless it is this module finishing the cell.
+        return insist and asyncio.current_task(self._loop) is not task
+
+    def _on_set(self, request, name, is_json, data):
+        try:
+            if not name.isidentifier():
+                raise ValueError(f"{name!r} is not a name")
+            self._namespace.globals[name] = values.decode(is_json, data)
+        except Exception as error:
+            _cellar.send_value(request, _FAILED, str(error).encode("utf-8", "backslashreplace"))
+        else:
+            _cellar.send_value(request, _ABSENT, b"")
+
+    def _on_get(self, request, name):
+        value = self._namespace.globals.get(name, _NO_VALUE)
+        if value is _NO_VALUE:
+            _cellar.send_value(request, _ABSENT, b"")
+            return
+        try:
+            is_json, data = values.encode(value)
+        except Exception as error:
+            reason = f"{name} is a {type(value).__name__} that JSON cannot hold: {error}"
+            _cellar.send_value(request, _FAILED, reason.encode("utf-8", "backslashreplace"))
+        else:
+            _cellar.send_value(request, _JSON if is_json else _BYTES, data)
+
+    def _after_fork_in_child(self):
+        """In a process that a cell forked: the channel belongs to the worker."""
+        self._loop.remove_reader(_cellar.channel_fd())
+        if self._task is None or asyncio.current_task(self._loop) is not self._task:
+            self._loop.call_soon(os._exit, 0)
+
+
+def run_worker() -> None:
+    """The whole life of a worker, called once after the fork."""
+    Runner().run()
+
+
+def _make_loop():
+    # Poll, not epoll: an epoll object would be shared with a forked copy of this process.
+    loop = asyncio.SelectorEventLoop(selectors.PollSelector())
+    asyncio.set_event_loop(loop)
+    watcher = asyncio.PidfdChildWatcher()
+    watcher.attach_loop(loop)
+    asyncio.set_child_watcher(watcher)
+    return loop
+
+
+def _publish(kind, entries, metadata, display_id):
+    _cellar.send_display(_DISPLAY_KINDS[kind], _cellar.current_cell(), entries, metadata, display_id)
+
+
+def _thread_origin():
+    """The cell that started the current thread; see AuditHook in module.cc."""
+    thread = threading._active.get(threading.get_ident())
+    return getattr(thread, "_cellar_cell", 0)
+
+
+def _reseed_numpy():
+    # Its global generator is the template's, so every session would draw the same numbers.
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()
+
+
+def _leave_forked_child(error):
+    """A child that a cell forked has come out of the cell by an exception."""
+    ename, evalue, text, exit_code = tracebacks.format_error(error)
+    if exit_code is None:
+        sys.stderr.write(text)
+        exit_code = 1
+    os._exit(exit_code)
+
+
+figures.install()
+ipython_display.install()

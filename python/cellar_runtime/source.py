@@ -1,0 +1,60 @@
+"""From the text of a cell to code objects: the last expression apart, top-level await allowed."""
+__builtins__ = __import__("builtins").__dict__.copy()
+
+import __future__
+import re
+from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
+
+_COMPILE = compile
+_CO_COROUTINE = 0x80
+_FUTURES = 0
+for _name in __future__.all_feature_names:
+    _FUTURES |= getattr(__future__, _name).compiler_flag
+
+# What may stand between the end of the last expression and the semicolon that keeps its value quiet.
+_SEMICOLON = re.compile(rb"[\s)]*;")
+
+
+class Program:
+    """A compiled cell: `body` and then `value` (either may be None); `quiet` when the value is not to be shown."""
+
+    __slots__ = ("body", "value", "quiet")
+
+    def __init__(self, body, value, quiet):
+        self.body = body
+        self.value = value
+        self.quiet = quiet
+
+
+class Compiler:
+    """Compiles the cells of one session; `from __future__ import …` lasts from cell to cell."""
+
+    def __init__(self):
+        self._futures = 0
+
+    def compile(self, name: str, text: str) -> Program:
+        """Raises SyntaxError (or ValueError for a NUL) as compile() does."""
+        flags = PyCF_ALLOW_TOP_LEVEL_AWAIT | self._futures
+        tree = _COMPILE(text, name, "exec", flags | PyCF_ONLY_AST, True)
+        value, quiet = None, False
+        if tree.body and isinstance(tree.body[-1], Expr):
+            last = tree.body.pop()
+            quiet = _ends_in_semicolon(text, last)
+            value = _COMPILE(Expression(last.value), name, "eval", flags, True)
+        body = _COMPILE(tree, name, "exec", flags, True) if tree.body else None
+        if body is not None:
+            self._futures |= body.co_flags & _FUTURES
+        return Program(body, value, quiet)
+
+
+def is_coroutine(code) -> bool:
+    """Whether evaluating `code` gives a coroutine, because it awaits at top level."""
+    return bool(code.co_flags & _CO_COROUTINE)
+
+
+def _ends_in_semicolon(text, node):
+    if ";" not in text:
+        return False
+    lines = text.encode("utf-8", "surrogatepass").split(b"\n")[node.end_lineno - 1:]
+    rest = b"\n".join([lines[0][node.end_col_offset:], *lines[1:]])
+    return _SEMICOLON.match(rest) is not None

@@ -1,0 +1,121 @@
+"""A traceback's stack as text, without the frames of cellar's own code; the sources it shows."""
+
+__builtins__ = __import__("builtins").__dict__.copy()
+
+import linecache
+import traceback
+from collections import deque
+from io import StringIO
+from itertools import islice
+from types import TracebackType
+
+from cellar_runtime import guard
+
+MAX_HEAD_FRAMES = 40
+MAX_TAIL_FRAMES = 60
+MAX_LINE_CHARS = 2000
+MAX_REPEATS = 3  # of one frame in a row, as in Python's own tracebacks
+
+_OWN_CODE = ("<frozen cellar_runtime", "<frozen cellar_prelude")
+
+_sources: dict[str, tuple] = {}  # linecache entries of the cells
+
+
+def register_source(name: str, text: str) -> None:
+    """Makes tracebacks show the lines of `text` for frames of file `name`, from now on."""
+    # An entry without a time of modification is one that linecache.checkcache() leaves alone.
+    entry = (len(text), None, StringIO(text, newline=None).readlines(), name)
+    _sources[name] = entry
+    linecache.cache[name] = entry
+
+
+def visible_frames(tb: TracebackType | None):
+    """The traceback's entries outside cellar's own code."""
+    while tb is not None:
+        if not tb.tb_frame.f_code.co_filename.startswith(_OWN_CODE):
+            yield tb
+        tb = tb.tb_next
+
+
+def format_stack(tb: TracebackType | None) -> str:
+    """The frames as Python prints them: repetitions folded, the middle of a long stack left out."""
+    head, tail, count = [], deque(maxlen=MAX_TAIL_FRAMES), 0
+    for run in _runs(tb):
+        (head if count < MAX_HEAD_FRAMES else tail).append(run)
+        count += 1
+    lines = [_format_run(*run) for run in head]
+    skipped = count - len(head) - len(tail)
+    if skipped:
+        lines.append(f"  [... {skipped} frames left out ...]\n")
+    lines.extend(_format_run(*run) for run in tail)
+    return "".join(lines).rstrip("\n")
+
+
+def _runs(tb: TracebackType | None):
+    """(entry, how often it repeats in a row) for the visible frames; recursion makes long runs."""
+    entry, repeats = None, 0
+    for following in visible_frames(tb):
+        if entry is not None and _place(entry) == _place(following):
+            repeats += 1
+            continue
+        if entry is not None:
+            yield entry, repeats
+        entry, repeats = following, 1
+    if entry is not None:
+        yield entry, repeats
+
+
+def _place(tb: TracebackType) -> tuple:
+    return tb.tb_frame.f_code, tb.tb_lineno
+
+
+def _format_run(tb: TracebackType, repeats: int) -> str:
+    text = _format_frame(tb)
+    if repeats <= MAX_REPEATS:
+        return text * repeats
+    more = repeats - MAX_REPEATS
+    times = "times" if more > 1 else "time"
+    return f"{text * MAX_REPEATS}  [Previous line repeated {more} more {times}]\n"
+
+
+def _format_frame(tb: TracebackType) -> str:
+    code = tb.tb_frame.f_code
+    try:
+        return _format_with_source(tb)
+    except guard.FAILURES:  # a module's __loader__ failed, or a cell emptied builtins
+        return f'  File "{code.co_filename}", line {tb.tb_lineno}, in {code.co_name}\n'
+
+
+def _format_with_source(tb: TracebackType) -> str:
+    code, lineno = tb.tb_frame.f_code, tb.tb_lineno
+    source = source_line(code.co_filename, lineno, tb.tb_frame.f_globals)
+    line, end_line, column, end_column = _position_of(tb)
+    if line != lineno or len(source) > MAX_LINE_CHARS:  # carets would point nowhere
+        end_line = column = end_column = None
+    frame = traceback.FrameSummary(
+        code.co_filename,
+        lineno,
+        code.co_name,
+        line=guard.cut_end(source, MAX_LINE_CHARS) if column is None else None,
+        end_lineno=end_line,
+        colno=column,
+        end_colno=end_column,
+    )
+    return traceback.StackSummary.from_list([frame]).format()[0]
+
+
+def source_line(filename: str, lineno: int, module_globals: dict | None = None) -> str:
+    """The line as it is now in the file, or was in the cell, also after linecache.clearcache()."""
+    if filename in _sources:
+        linecache.cache[filename] = _sources[filename]
+    else:
+        linecache.checkcache(filename)
+    return linecache.getline(filename, lineno, module_globals)
+
+
+def _position_of(tb: TracebackType) -> tuple:
+    """(line, end line, column, end column) of the instruction that raised, None where unknown."""
+    unknown = (None, None, None, None)
+    if tb.tb_lasti < 0:
+        return unknown
+    return next(islice(tb.tb_frame.f_code.co_positions(), tb.tb_lasti // 2, None), unknown)

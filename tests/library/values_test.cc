@@ -1,0 +1,80 @@
+// Values that cross between the program and a session.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "cellar/testing.h"
+
+namespace cellar::testing {
+namespace {
+
+using ::nlohmann::json;
+using ::testing::HasSubstr;
+
+class ValuesTest : public CellTest {
+ protected:
+  std::string WhyNot(std::string name) {
+    return std::string(session().Get(std::move(name)).status().message());
+  }
+};
+
+TEST_F(ValuesTest, JsonArrivesAsPythonValuesAndComesBack) {
+  const json value = {{"list", {1, -2, 3.5, true, nullptr}},
+                      {"nested", {{"empty", json::object()}}}};
+  Set("value", value);
+  EXPECT_THAT(Run("value['list']"), ResultIs("[1, -2, 3.5, True, None]"));
+  EXPECT_EQ(Get("value"), value);
+}
+
+TEST_F(ValuesTest, UnicodeIsKept) {
+  const std::string text = std::string("Käse \U0001F9C0 \u4E2D\u6587") + '\0';
+  Set("text", text);
+  EXPECT_THAT(Run("[len(text), text[5]]"), ResultIs("[10, '\U0001F9C0']"));
+  EXPECT_EQ(Get("text"), text);
+}
+
+TEST_F(ValuesTest, BytesWithNulAreKept) {
+  const std::string bytes("\0\xff\0a\n", 5);
+  ASSERT_TRUE(session().SetBytes("data", bytes).ok());
+  EXPECT_THAT(Run("data"), ResultIs(R"(b'\x00\xff\x00a\n')"));
+  EXPECT_EQ(session().GetBytes("data").value(), bytes);
+}
+
+TEST_F(ValuesTest, LargeBytesAreKept) {
+  const std::string bytes(8 << 20, 'b');
+  ASSERT_TRUE(session().SetBytes("data", bytes).ok());
+  EXPECT_THAT(Run("len(data)"), ResultIs("8388608"));
+  EXPECT_EQ(session().GetBytes("data").value(), bytes);
+}
+
+TEST_F(ValuesTest, WhatACellComputedIsThere) {
+  Run("squares = {str(i): i * i for i in range(3)}");
+  EXPECT_EQ(Get("squares"), (json{{"0", 0}, {"1", 1}, {"2", 4}}));
+}
+
+TEST_F(ValuesTest, AnAbsentNameIsNotFound) {
+  EXPECT_EQ(session().Get("nothing").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(session().GetBytes("nothing").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(ValuesTest, WhatJsonCannotHoldIsAnErrorThatNamesTheValue) {
+  Run("thing = object()\nnan = float('nan')\nloop = []\nloop.append(loop)");
+  for (const char* name : {"thing", "nan", "loop"}) {
+    EXPECT_EQ(session().Get(name).status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(WhyNot(name), HasSubstr(name));
+  }
+}
+
+TEST_F(ValuesTest, BytesAndJsonAreNotMistakenForEachOther) {
+  Run("data = b'1'\ntext = '1'");
+  EXPECT_EQ(session().Get("data").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(session().GetBytes("text").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ValuesTest, WhatIsNoNameOrNoUtf8IsRefused) {
+  EXPECT_EQ(session().Set("not a name", 1).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(session().Set("x", "\xff").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(session().Get("x").status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace cellar::testing

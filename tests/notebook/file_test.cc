@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "notebook/action.h"
+#include "notebook/notebook_file.h"
+
+namespace cellar::notebook {
+namespace {
+
+namespace fs = std::filesystem;
+
+class NotebookFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder = (fs::temp_directory_path() / "cellar_notebook_XXXXXX").string();
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
+    path_ = (folder_ / "a.ipynb").string();
+  }
+
+  // Nothing but what a test made on purpose may be left: no temporary file.
+  void TearDown() override {
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << entry.path();
+    }
+    fs::remove_all(folder_);
+  }
+
+  void Write(const std::string& content) { std::ofstream(path_, std::ios::binary) << content; }
+
+  std::string Read() {
+    std::stringstream content;
+    content << std::ifstream(path_, std::ios::binary).rdbuf();
+    return content.str();
+  }
+
+  fs::path folder_;
+  std::string path_;
+  const std::string one_cell_ =
+      InsertCell(Document::Empty(), 0, CellType::kRaw, "x")->document.bytes();
+  const Document changed_ = InsertCell(Document::Empty(), 0, CellType::kRaw, "changed")->document;
+};
+
+TEST_F(NotebookFileTest, MissingFileIsStartedOnlyIfAskedTo) {
+  EXPECT_TRUE(absl::IsNotFound(NotebookFile::Open(path_).status()));
+  absl::StatusOr<NotebookFile> file = NotebookFile::OpenOrStart(path_);
+  ASSERT_TRUE(file.ok());
+  EXPECT_FALSE(fs::exists(path_));
+  EXPECT_TRUE(file->Save(file->document(), false).ok());
+  EXPECT_EQ(Read(), Document::Empty().bytes());
+}
+
+TEST_F(NotebookFileTest, NothingChangedIsNotWritten) {
+  Write(one_cell_);
+  struct stat before, after;
+  stat(path_.c_str(), &before);
+  absl::StatusOr<NotebookFile> file = NotebookFile::Open(path_);
+  EXPECT_TRUE(file->Save(file->document(), false).ok());
+  stat(path_.c_str(), &after);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+  EXPECT_EQ(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+}
+
+TEST_F(NotebookFileTest, FileChangedOnDiskIsNotOverwrittenUnlessForced) {
+  Write(one_cell_);
+  absl::StatusOr<NotebookFile> file = NotebookFile::Open(path_);
+  Write(one_cell_ + " ");
+  EXPECT_TRUE(absl::IsAborted(file->Save(changed_, false)));
+  EXPECT_EQ(Read(), one_cell_ + " ");
+  EXPECT_TRUE(file->Save(changed_, true).ok());
+  EXPECT_EQ(Read(), changed_.bytes());
+}
+
+TEST_F(NotebookFileTest, FileThatAppearedMeanwhileIsNotOverwritten) {
+  absl::StatusOr<NotebookFile> file = NotebookFile::OpenOrStart(path_);
+  Write(one_cell_);
+  EXPECT_TRUE(absl::IsAborted(file->Save(changed_, false)));
+  EXPECT_EQ(Read(), one_cell_);
+}
+
+TEST_F(NotebookFileTest, ModeIsKept) {
+  Write(one_cell_);
+  chmod(path_.c_str(), 0640);
+  EXPECT_TRUE(NotebookFile::Open(path_)->Save(changed_, false).ok());
+  struct stat status;
+  stat(path_.c_str(), &status);
+  EXPECT_EQ(status.st_mode & 07777, 0640u);
+}
+
+TEST_F(NotebookFileTest, LinkStaysALink) {
+  const fs::path target = folder_ / "real.ipynb";
+  fs::create_symlink("real.ipynb", path_);
+  EXPECT_TRUE(NotebookFile::OpenOrStart(path_)->Save(Document::Empty(), false).ok());
+  EXPECT_TRUE(NotebookFile::Open(path_)->Save(changed_, false).ok());
+  EXPECT_TRUE(fs::is_symlink(path_));
+  EXPECT_FALSE(fs::is_symlink(target));
+  EXPECT_EQ(Read(), changed_.bytes());
+}
+
+TEST_F(NotebookFileTest, ErrorsNameTheFileAndThePlace) {
+  Write("{\n oops");
+  EXPECT_EQ(NotebookFile::Open(path_).status().message(),
+            path_ + ": line 2, column 2: invalid JSON: expected a string in double quotes");
+}
+
+TEST_F(NotebookFileTest, FolderIsRefused) {
+  EXPECT_FALSE(NotebookFile::Open(folder_.string()).ok());
+}
+
+TEST_F(NotebookFileTest, FileThatMayNotBeWrittenIsNotReplaced) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everything";
+  Write(one_cell_);
+  chmod(path_.c_str(), 0440);
+  EXPECT_TRUE(absl::IsPermissionDenied(NotebookFile::Open(path_)->Save(changed_, false)));
+  EXPECT_EQ(Read(), one_cell_);
+}
+
+}  // namespace
+}  // namespace cellar::notebook

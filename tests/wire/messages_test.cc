@@ -1,0 +1,55 @@
+#include "host/wire/messages.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace cellar::wire {
+namespace {
+
+Display SampleDisplay() {
+  return {.cell = 7,
+          .position = {.ring = 1, .out = 2, .err = 3},
+          .kind = DisplayKind::kResult,
+          .data = {{"text/plain", MimeKind::kText, "2"}, {"image/png", MimeKind::kBytes, std::string("\0\xff", 2)}},
+          .metadata = "{}",
+          .display_id = "id"};
+}
+
+TEST(MessagesTest, ADisplayKeepsEveryField) {
+  std::optional<Display> display = Decode<Display>(Encode(SampleDisplay()));
+  ASSERT_TRUE(display.has_value());
+  EXPECT_EQ(display->cell, 7u);
+  EXPECT_EQ(display->position.err, 3u);
+  EXPECT_EQ(display->kind, DisplayKind::kResult);
+  ASSERT_EQ(display->data.size(), 2u);
+  EXPECT_EQ(display->data[1].mime, "image/png");
+  EXPECT_EQ(display->data[1].data, std::string("\0\xff", 2));
+  EXPECT_EQ(display->display_id, "id");
+}
+
+TEST(MessagesTest, AnEnvironmentEntryCanRemoveAVariable) {
+  Setup setup = {.cwd = "/", .environment = {{"A", "1"}, {"B", std::nullopt}}, .sys_path = {"x"}};
+  std::optional<Setup> decoded = Decode<Setup>(Encode(setup));
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(decoded->environment[0].value, "1");
+  EXPECT_FALSE(decoded->environment[1].value.has_value());
+}
+
+TEST(MessagesTest, EveryCutOfAMessageIsRefused) {
+  std::string bytes = Encode(SampleDisplay());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(Decode<Display>(std::string_view(bytes).substr(0, size)).has_value()) << size;
+  }
+  EXPECT_FALSE(Decode<Display>(bytes + "x").has_value()) << "something is left over";
+}
+
+TEST(MessagesTest, AListThatClaimsBillionsOfItemsIsRefusedWithoutMakingThem) {
+  std::string bytes = Encode(Start{});
+  // The preload count is the first of the two last 32-bit fields.
+  bytes.replace(bytes.size() - 8, 4, "\xff\xff\xff\xff");
+  EXPECT_FALSE(Decode<Start>(bytes).has_value());
+}
+
+}  // namespace
+}  // namespace cellar::wire
