@@ -4,6 +4,8 @@ add_library(cellar_flags INTERFACE)
 target_include_directories(cellar_flags INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
 target_compile_options(cellar_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers
                        $<$<BOOL:${CELLAR_WERROR}>:-Werror>)
+# Every library that is loaded and not used costs start-up time.
+target_link_options(cellar_flags INTERFACE -Wl,--as-needed)
 target_compile_definitions(cellar_flags INTERFACE CELLAR_VERSION="${PROJECT_VERSION}")
 
 # cellar_library(cellar_wire SOURCES frame.cc ring.cc DEPS cellar_base absl::status)

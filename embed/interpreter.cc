@@ -33,6 +33,19 @@ absl::Status ToStatus(const PyStatus& status) {
   return absl::InternalError(reason);
 }
 
+// An installation without a libpython of its own lends its packages to ours.
+absl::Status AdoptPackages(const wire::Start& start) {
+  try {
+    py::module_::import("site").attr("addsitedir")(start.site_packages);
+    py::module_ sys = py::module_::import("sys");
+    sys.attr("prefix") = start.prefix;
+    sys.attr("exec_prefix") = start.prefix;
+  } catch (py::error_already_set& error) {
+    return absl::InternalError("adding " + start.site_packages + ": " + error.what());
+  }
+  return absl::OkStatus();
+}
+
 int CountThreads() {
   DIR* tasks = opendir("/proc/self/task");
   if (tasks == nullptr) return 1;
@@ -58,11 +71,13 @@ absl::Status StartInterpreter(const wire::Start& start) {
   }
   if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
   PyConfig_Clear(&config);
-  return ToStatus(status);
+  CELLAR_RETURN_IF_ERROR(ToStatus(status));
+  return start.site_packages.empty() ? absl::OkStatus() : AdoptPackages(start);
 }
 
 absl::StatusOr<Imported> ImportModules(const std::vector<std::string>& preload) {
   Imported imported;
+  PyGC_Disable();  // until FreezeGarbageCollector: nearly all of what is made now stays
   try {
     py::module_::import("cellar_runtime.runner");
     for (const std::string& name : preload) {
@@ -82,10 +97,10 @@ absl::StatusOr<Imported> ImportModules(const std::vector<std::string>& preload) 
   return imported;
 }
 
-void FreezeGarbageCollector() {
-  py::module_ gc = py::module_::import("gc");
-  gc.attr("collect")();
-  gc.attr("freeze")();
+void FreezeGarbageCollector(bool collect) {
+  if (collect) PyGC_Collect();
+  py::module_::import("gc").attr("freeze")();
+  PyGC_Enable();
 }
 
 wire::Ready DescribeInterpreter() {

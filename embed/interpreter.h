@@ -20,9 +20,9 @@ struct Imported {
 };
 absl::StatusOr<Imported> ImportModules(const std::vector<std::string>& preload);
 
-// Collects what can be collected and freezes the rest, so that a collection in a forked worker does not touch (and so
-// copy) the template's pages.
-void FreezeGarbageCollector();
+// Freezes what has been made so far, so that a collection in a forked worker does not touch (and so copy) the
+// template's pages. `collect` first throws away what preloads left behind, which costs milliseconds.
+void FreezeGarbageCollector(bool collect);
 
 // What Ready reports.
 wire::Ready DescribeInterpreter();

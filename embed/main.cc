@@ -33,6 +33,20 @@ std::optional<wire::Start> ReceiveStart(int control) {
   return wire::Decode<wire::Start>((*message)->payload);
 }
 
+// The loader has read it; what cells start must not inherit it.
+void RestoreLibraryPath(const std::string& added) {
+  const char* path = std::getenv("LD_LIBRARY_PATH");
+  if (added.empty() || path == nullptr) return;
+  std::string_view rest = path;
+  if (!rest.starts_with(added)) return;
+  rest.remove_prefix(added.size());
+  if (rest.empty()) {
+    unsetenv("LD_LIBRARY_PATH");
+  } else {
+    setenv("LD_LIBRARY_PATH", std::string(rest.substr(1)).c_str(), 1);
+  }
+}
+
 }  // namespace
 
 void RestartWithout(const std::string& preload, const wire::Start& start, int control,
@@ -44,6 +58,12 @@ void RestartWithout(const std::string& preload, const wire::Start& start, int co
   std::string payload = wire::Encode(rest);
   int memory = memfd_create("cellar-start", 0);
   if (memory < 0 || write(memory, payload.data(), payload.size()) < 0) _exit(1);
+  if (!start.library_directory.empty()) {
+    const char* path = std::getenv("LD_LIBRARY_PATH");
+    std::string extended = start.library_directory;
+    if (path != nullptr) extended += std::string(":") + path;
+    setenv("LD_LIBRARY_PATH", extended.c_str(), 1);
+  }
   dup2(control, kControlFd);
   dup2(host_alive, kHostAliveFd);
   std::string option = kStartFdOption + std::to_string(memory);
@@ -75,5 +95,6 @@ int main(int argc, char** argv) {
     (void)wire::SendControl(control->get(), failed);
     return 1;
   }
+  embed::RestoreLibraryPath(start->library_directory);
   embed::RunTemplate(*start, *std::move(control), *std::move(host_alive));
 }

@@ -36,7 +36,7 @@ class Template {
       // What a module has started cannot be undone, so begin again without it.
       RestartWithout(imported->started_threads, start, control_.get(), host_alive_.get());
     }
-    FreezeGarbageCollector();
+    FreezeGarbageCollector(!start.preload.empty());
     wire::Ready ready = DescribeInterpreter();
     ready.warnings = std::move(start.warnings);
     ready.warnings.insert(ready.warnings.end(), imported->warnings.begin(), imported->warnings.end());

@@ -13,13 +13,13 @@ namespace {
 class Printer : public cellar::CellObserver {
  public:
   void OnText(cellar::Stream, std::string_view text) override {
-    std::cout << "cell: " << text << std::flush;
-    if (!started_.HasBeenNotified()) started_.Notify();
+    std::cout << text << std::flush;
+    if (text.ends_with('\n') && !line_.HasBeenNotified()) line_.Notify();
   }
-  void WaitForOutput() { started_.WaitForNotification(); }
+  void WaitForLine() { line_.WaitForNotification(); }
 
  private:
-  absl::Notification started_;
+  absl::Notification line_;
 };
 
 absl::Status RunCells(cellar::Session& session) {
@@ -35,7 +35,7 @@ absl::Status RunCells(cellar::Session& session) {
 
   Printer printer;
   std::thread impatient([&] {
-    printer.WaitForOutput();
+    printer.WaitForLine();
     session.Interrupt();
   });
   absl::StatusOr<cellar::CellOutcome> endless =

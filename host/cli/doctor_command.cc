@@ -12,8 +12,8 @@
 
 #include "host/base/fds.h"
 #include "host/base/process.h"
-#include "host/cli/console.h"
-#include "host/cli/exit_codes.h"
+#include "host/console/console.h"
+#include "host/console/exit_codes.h"
 #include "host/output/printable.h"
 
 namespace cellar::host {

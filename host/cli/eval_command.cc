@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "host/cli/call_printer.h"
-#include "host/cli/console.h"
-#include "host/cli/exit_codes.h"
+#include "host/console/call_printer.h"
+#include "host/console/complain.h"
+#include "host/console/console.h"
+#include "host/console/exit_codes.h"
 #include "host/eval/call.h"
 #include "host/eval/call_runner.h"
 #include "host/eval/result.h"
@@ -33,10 +34,6 @@ struct EvalOptions {
   std::vector<std::string> environment;
   bool json = false;
 };
-
-void Complain(const absl::Status& status) {
-  std::fprintf(stderr, "cellar: %s\n", Printable(std::string(status.message())).c_str());
-}
 
 absl::StatusOr<std::string> ReadSource(const std::string& path) {
   bool is_stdin = path == "-";

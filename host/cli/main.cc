@@ -7,8 +7,10 @@
 #include "CLI/CLI.hpp"
 #include "host/cli/doctor_command.h"
 #include "host/cli/eval_command.h"
-#include "host/cli/exit_codes.h"
+#include "host/console/exit_codes.h"
 #include "host/cli/notebook_command.h"
+#include "host/cli/repl_command.h"
+#include "host/console/terminal.h"
 
 int main(int argc, char** argv) {
   using namespace cellar::host;
@@ -18,14 +20,19 @@ int main(int argc, char** argv) {
 
   CLI::App app("cellar runs Python cells with lasting state, for agents, people and tests.", "cellar");
   app.set_version_flag("--version", std::string("cellar ") + CELLAR_VERSION);
-  app.require_subcommand(1);
   app.footer("Example: cellar eval 'import math' 'math.pi'");
   int exit_code = kExitFine;
   AddEvalCommand(app, &exit_code);
+  AddReplCommand(app, &exit_code);
   AddNotebookCommand(app, &exit_code);
   AddDoctorCommand(app, &exit_code);
   try {
-    app.parse(argc, argv);
+    if (argc == 1) {
+      bool at_terminal = IsTerminal(STDIN_FILENO) && IsTerminal(STDOUT_FILENO);
+      app.parse(at_terminal ? "repl" : "--help");
+    } else {
+      app.parse(argc, argv);
+    }
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitFine : kExitUsage;
   }

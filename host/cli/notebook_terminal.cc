@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "host/cli/terminal.h"
+#include "host/console/terminal.h"
 #include "notebook/marker.h"
 
 namespace cellar::host {

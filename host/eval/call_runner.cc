@@ -1,7 +1,10 @@
 #include "host/eval/call_runner.h"
 
+#include <algorithm>
 #include <iterator>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -67,7 +70,10 @@ void CallRunner::Cancel() {
 void CallRunner::Next() {
   if (cancelled_ || index_ == call_.cells.size()) return Finish();
   if (call_.cells[index_].reset && options_.reset) {
-    options_.reset([this] { cancelled_ ? Finish() : RunCell(); });
+    options_.reset([this] {
+      if (cancelled_) return Finish();
+      RunCell();
+    });
   } else {
     RunCell();
   }
@@ -76,8 +82,9 @@ void CallRunner::Next() {
 void CallRunner::RunCell() {
   const CallCell& cell = call_.cells[index_];
   result_.cells[index_].status = CellRunStatus::kRunning;
-  cell_runs_ = true;
   if (observer_ != nullptr) observer_->OnCellStarted(index_, cell);
+  if (cancelled_) return Finish();  // by the observer
+  cell_runs_ = true;
   session_.Run({.code = cell.code, .timeout = cell.timeout, .observer = observer_},
                [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
 }
@@ -98,7 +105,8 @@ void CallRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
   NoteState(cell.outcome, result_);
   if (observer_ != nullptr) observer_->OnCellFinished(index_, cell);
   ++index_;
-  cell.outcome.ok() ? Next() : Finish();
+  if (!cell.outcome.ok()) return Finish();
+  Next();
 }
 
 // The cells from index_ on are not run.

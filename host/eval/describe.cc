@@ -47,7 +47,7 @@ class SchemaWriter {
       json_.Key(field.name).BeginObject();
       json_.Key("description").String(field.description);
       if (field.use == FieldUse::kOlderShape) json_.Key("deprecated").Bool(true);
-      std::visit([this](const auto& kind) { WriteKind(kind); }, field.kind);
+      std::visit([this](const auto& kind) { this->WriteKind(kind); }, field.kind);
       json_.EndObject();
     }
     json_.EndObject();

@@ -2,12 +2,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <map>
+#include <sstream>
 #include <system_error>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 
@@ -20,20 +21,31 @@ constexpr absl::Duration kPollInterval = absl::Milliseconds(2);
 
 fs::path ProcessDirectory(pid_t pid) { return fs::path("/proc") / std::to_string(pid); }
 
-// A process that ends meanwhile has none. The kernel lists children by the thread that made them.
-std::vector<pid_t> ChildrenOf(pid_t pid) {
-  std::vector<pid_t> children;
+// Every process with its children. From /proc/<pid>/stat: not every kernel lists the children of a
+// process.
+std::multimap<pid_t, pid_t> ReadChildren() {
+  std::multimap<pid_t, pid_t> children;
   std::error_code error;
-  for (const auto& thread : fs::directory_iterator(ProcessDirectory(pid) / "task", error)) {
-    std::ifstream list(thread.path() / "children");
-    std::copy(std::istream_iterator<pid_t>(list), {}, std::back_inserter(children));
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    pid_t pid = 0;
+    if (!absl::SimpleAtoi(entry.path().filename().string(), &pid)) continue;
+    std::string text;
+    std::getline(std::ifstream(entry.path() / "stat"), text, '\0');
+    // The command name stands in parentheses and may itself contain any character.
+    const size_t name_end = text.rfind(')');
+    if (name_end == std::string::npos) continue;
+    std::istringstream fields(text.substr(name_end + 1));
+    char state = 0;
+    pid_t parent = 0;
+    if (fields >> state >> parent) children.emplace(parent, pid);
   }
   return children;
 }
 
-void AddAllBelow(pid_t pid, std::set<pid_t>& found) {
-  for (pid_t child : ChildrenOf(pid)) {
-    if (found.insert(child).second) AddAllBelow(child, found);
+void AddAllBelow(pid_t pid, const std::multimap<pid_t, pid_t>& children, std::set<pid_t>& found) {
+  auto [child, end] = children.equal_range(pid);
+  for (; child != end; ++child) {
+    if (found.insert(child->second).second) AddAllBelow(child->second, children, found);
   }
 }
 
@@ -47,8 +59,10 @@ bool IsTemplate(pid_t pid) {
 
 std::set<pid_t> BelowTemplates() {
   std::set<pid_t> found;
-  for (pid_t child : ChildrenOf(getpid())) {
-    if (IsTemplate(child)) AddAllBelow(child, found);
+  const std::multimap<pid_t, pid_t> children = ReadChildren();
+  auto [child, end] = children.equal_range(getpid());
+  for (; child != end; ++child) {
+    if (IsTemplate(child->second)) AddAllBelow(child->second, children, found);
   }
   return found;
 }

@@ -80,6 +80,9 @@ absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
                              {{"PI_ARTIFACTS_DIR", launch.artifacts_directory}}));
   runtime.executable = launch.interpreter.executable;
   runtime.home = launch.interpreter.home;
+  runtime.libpython = launch.interpreter.libpython;
+  runtime.site_packages = launch.interpreter.site_packages;
+  runtime.prefix = launch.interpreter.prefix;
   runtime.preload = settings.preload;
 
   session.interrupt_grace = settings.interrupt_grace;

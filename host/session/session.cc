@@ -125,7 +125,13 @@ void Session::OnTimeout() {
   Interrupt();
 }
 
-void Session::OnWorkerReady() { worker_ready_ = true; }
+void Session::OnWorkerReady() {
+  worker_ready_ = true;
+  // The first cell was waiting in the channel; its time begins now.
+  if (running_ == nullptr) return;
+  running_->started = absl::Now();
+  RestartTimeout();
+}
 
 void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text) {
   bool of_running = running_ != nullptr && !running_->ended &&

@@ -213,11 +213,17 @@ struct Start {
   uint32_t version = kProtocolVersion;
   std::string executable;  // what sys.executable will be; decides prefix and site-packages
   std::string home;        // PYTHONHOME, for prefixes without a pyvenv.cfg; or empty
+  // Put in front of LD_LIBRARY_PATH when the program was started, so that the libpython there is used; or empty.
+  std::string library_directory;
+  // Of an installation that has no libpython: added to the worker's own Python. Or empty.
+  std::string site_packages;
+  std::string prefix;  // what sys.prefix will be then
   std::vector<std::string> preload;
   std::vector<std::string> warnings;  // of an earlier attempt, passed on in Ready
   template <typename Self, typename Archive>
   static void Fields(Self& self, Archive& archive) {
-    archive(self.version, self.executable, self.home, self.preload, self.warnings);
+    archive(self.version, self.executable, self.home, self.library_directory, self.site_packages,
+            self.prefix, self.preload, self.warnings);
   }
 };
 

@@ -30,6 +30,22 @@ std::string Trimmed(std::string text) {
   return text;
 }
 
+std::string DirectoryOf(const std::string& path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+// The worker program takes it out again before cells can see it.
+void PutInFront(const std::string& directory, std::vector<std::string>& environment) {
+  constexpr std::string_view kName = "LD_LIBRARY_PATH=";
+  for (std::string& entry : environment) {
+    if (!entry.starts_with(kName)) continue;
+    entry.insert(kName.size(), directory + ":");
+    return;
+  }
+  environment.push_back(std::string(kName) + directory);
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<Template>> Template::Start(EventLoop& loop, TemplateOptions options) {
@@ -65,12 +81,19 @@ absl::Status Template::Spawn() {
                                 {log.write.get(), STDERR_FILENO},
                                 {control.second.get(), kControlFd},
                                 {self.get(), kHostAliveFd}}};
+  wire::Start start = {.executable = options_.executable,
+                       .home = options_.home,
+                       .library_directory = DirectoryOf(options_.libpython),
+                       .site_packages = options_.site_packages,
+                       .prefix = options_.prefix,
+                       .preload = options_.preload};
+  if (!start.library_directory.empty()) {
+    PutInFront(start.library_directory, spawn.environment);
+  }
   CELLAR_ASSIGN_OR_RETURN(process_, cellar::Spawn(spawn));
   control_ = std::move(control.first);
   log_ = std::move(log.read);
   CELLAR_RETURN_IF_ERROR(SetNonBlocking(control_.get(), true));
-  wire::Start start = {
-      .executable = options_.executable, .home = options_.home, .preload = options_.preload};
   CELLAR_RETURN_IF_ERROR(wire::SendControl(control_.get(), start));
   CELLAR_RETURN_IF_ERROR(loop_.Watch(control_.get(), EPOLLIN, [this](uint32_t) { OnControl(); }));
   CELLAR_RETURN_IF_ERROR(loop_.Watch(log_.get(), EPOLLIN, [this](uint32_t) { OnLog(); }));
@@ -121,7 +144,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Template::Fork(const wire::Setup& setup,
 void Template::OnControl() {
   while (!ended_) {
     auto message = wire::ReceiveControl(control_.get());
-    if (!message.ok()) return End("the worker program ended");
+    if (!message.ok()) return End("the worker program " + options_.program + " ended before it was ready");
     if (!*message) return;
     if ((*message)->type == wire::MessageType::kReady) {
       auto ready = wire::Decode<wire::Ready>((*message)->payload);

@@ -21,6 +21,9 @@ struct TemplateOptions {
   std::vector<std::string> environment;  // "K=V"
   std::string executable;                // what sys.executable will be
   std::string home;                      // PyConfig.home, or empty
+  std::string libpython;                 // to be used instead of the one it is linked with, or empty
+  std::string site_packages;             // as in wire::Start, with prefix
+  std::string prefix;
   std::vector<std::string> preload;
   int start_limit_s = 30;  // a .pth file or sitecustomize may hang
 

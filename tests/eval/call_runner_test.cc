@@ -22,9 +22,12 @@ class Diary : public CallObserver {
  public:
   void OnCellStarted(size_t index, const CallCell&) override {
     entries.push_back("started " + std::to_string(index));
+    if (on_started) on_started();
   }
   void OnText(Stream, std::string_view text) override {
-    entries.push_back("text " + std::string(text));
+    // How a print is cut into pieces depends on the time.
+    if (!entries.back().starts_with("text ")) entries.push_back("text ");
+    entries.back() += text;
     if (on_text) on_text();
   }
   void OnCellFinished(size_t index, const CellResult& result) override {
@@ -32,6 +35,7 @@ class Diary : public CallObserver {
                       (result.status == kComplete ? "" : " badly"));
   }
 
+  std::function<void()> on_started;
   std::function<void()> on_text;
   std::vector<std::string> entries;
 };
@@ -124,8 +128,10 @@ TEST_F(CallRunnerTest, StopsAtTheFirstCellThatFails) {
 
 TEST_F(CallRunnerTest, CancelInterruptsTheRunningCellAndStartsNoOther) {
   diary_.on_text = [this] { runner_->Cancel(); };
-  const absl::StatusOr<CallResult> result = Run(
-      {{.code = "x = 1"}, {.code = "import time\nprint('in')\ntime.sleep(60)"}, {.code = "x = 2"}});
+  const absl::StatusOr<CallResult> result =
+      Run({{.code = "x = 1"},
+           {.code = "import time\nprint('in', end='')\ntime.sleep(60)"},
+           {.code = "x = 2"}});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->status, CallStatus::kCancelled);
   EXPECT_THAT(Statuses(*result), ElementsAre(kComplete, kCancelled, kNotRun));
@@ -152,6 +158,15 @@ TEST_F(CallRunnerTest, CancelBeforeTheStartRunsNothing) {
   EXPECT_EQ(result->status, CallStatus::kCancelled);
   EXPECT_THAT(Statuses(*result), ElementsAre(kNotRun));
   EXPECT_TRUE(diary_.entries.empty());
+}
+
+TEST_F(CallRunnerTest, CancelByTheObserverOfTheStartRunsNothing) {
+  diary_.on_started = [this] { runner_->Cancel(); };
+  const absl::StatusOr<CallResult> result = Run({{.code = "print(1)"}});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->status, CallStatus::kCancelled);
+  EXPECT_THAT(Statuses(*result), ElementsAre(kNotRun));
+  EXPECT_THAT(diary_.entries, ElementsAre("started 0"));
 }
 
 TEST_F(CallRunnerTest, SaysAfterHowLongACellTimedOut) {

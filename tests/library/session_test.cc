@@ -62,8 +62,8 @@ class SessionTest : public LeavesNothing {
   std::unique_ptr<Session> session_;
 };
 
-// Prints "ready" first, so that the observer knows that it runs.
-constexpr char kEndlessCell[] = "print('ready', flush=True)\nwhile True: pass";
+// Says that it runs in one write, so that an interrupt cannot come in the middle of it.
+constexpr char kEndlessCell[] = "print('ready\\n', end='', flush=True)\nwhile True: pass";
 
 class ReadyObserver : public CellObserver {
  public:

@@ -1,4 +1,4 @@
-#include "host/cli/call_printer.h"
+#include "host/console/call_printer.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "host/cli/console.h"
+#include "host/console/console.h"
 
 #include <sys/epoll.h>
 #include <sys/signalfd.h>

@@ -1,4 +1,4 @@
-#include "host/cli/terminal.h"
+#include "host/console/terminal.h"
 
 #include <poll.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "host/cli/terminal.h"
+#include "host/console/terminal.h"
 #include "host/eval/call_runner.h"
 
 namespace cellar::host {

@@ -1,0 +1,111 @@
+#include "host/repl/completeness.h"
+
+#include <string>
+
+namespace cellar::host {
+namespace {
+
+constexpr std::string_view kSpace = " \t";
+
+// Walks over Python source, knowing strings, comments and brackets and nothing else.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view source) : source_(source) {}
+
+  void Run() {
+    while (at_ < source_.size()) Step();
+  }
+
+  bool open() const { return depth_ > 0 || unclosed_string_ || continued_; }
+  bool opens_block() const { return opens_block_; }
+
+ private:
+  void Step() {
+    char c = source_[at_];
+    continued_ = false;
+    switch (c) {
+      case '#':
+        at_ = std::min(source_.find('\n', at_), source_.size());
+        return;
+      case '\'':
+      case '"':
+        return SkipString(c);
+      case '\\':
+        continued_ = at_ + 1 >= source_.size() || source_.substr(at_ + 1) == "\n";
+        at_ += 2;
+        return;
+      case '(':
+      case '[':
+      case '{':
+        ++depth_;
+        break;
+      case ')':
+      case ']':
+      case '}':
+        --depth_;
+        break;
+      case ':':
+        opens_block_ |= depth_ == 0 && EndsLine(at_ + 1);
+        break;
+      case '@':
+        opens_block_ |= depth_ == 0 && BeginsLine(at_);
+        break;
+    }
+    ++at_;
+  }
+
+  void SkipString(char quote) {
+    std::string triple(3, quote);
+    bool is_triple = source_.substr(at_, 3) == triple;
+    at_ += is_triple ? 3 : 1;
+    while (at_ < source_.size()) {
+      if (source_[at_] == '\\') {
+        at_ += 2;
+      } else if (is_triple && source_.substr(at_, 3) == triple) {
+        at_ += 3;
+        return;
+      } else if (!is_triple && (source_[at_] == quote || source_[at_] == '\n')) {
+        ++at_;  // an unclosed one-line string is an error that the worker reports
+        return;
+      } else {
+        ++at_;
+      }
+    }
+    unclosed_string_ = is_triple;
+  }
+
+  // Nothing but white space or a comment up to the end of the line.
+  bool EndsLine(size_t at) const {
+    at = std::min(source_.find_first_not_of(kSpace, at), source_.size());
+    return at == source_.size() || source_[at] == '\n' || source_[at] == '#';
+  }
+
+  bool BeginsLine(size_t at) const {
+    size_t start = source_.rfind('\n', at);
+    start = start == std::string_view::npos ? 0 : start + 1;
+    return source_.substr(start, at - start).find_first_not_of(kSpace) == std::string_view::npos;
+  }
+
+  std::string_view source_;
+  size_t at_ = 0;
+  int depth_ = 0;
+  bool unclosed_string_ = false;
+  bool continued_ = false;
+  bool opens_block_ = false;
+};
+
+}  // namespace
+
+bool NeedsMoreLines(std::string_view source) {
+  Scanner scanner(source);
+  scanner.Run();
+  if (scanner.open()) return true;
+  if (!scanner.opens_block()) return false;
+  // A block ends with a blank line, as at Python's own prompt.
+  size_t last = source.ends_with('\n') ? source.size() - 1 : source.size();
+  size_t start = last == 0 ? 0 : source.rfind('\n', last - 1);
+  start = start == std::string_view::npos ? 0 : start + 1;
+  return source.substr(start, last - start).find_first_not_of(kSpace) != std::string_view::npos;
+}
+
+}  // namespace cellar::host
