@@ -119,19 +119,10 @@ void LimitResources(uint64_t memory_cap, uint64_t open_files) {
   }
 }
 
-// Marks threads with the cell that starts them, and notices when someone else may begin to write to fd 1 and 2.
-int AuditHook(const char* event, PyObject* args, void*) {
+// Notices when someone else may begin to write to fd 1 and 2.
+int AuditHook(const char* event, PyObject*, void*) {
   if (IsForkedChild()) return 0;
   switch (event[0]) {
-    case '_':
-      if (std::strcmp(event, "_thread.start_new_thread") == 0) {
-        PyObject* function = PyTuple_GetItem(args, 0);
-        if (function == nullptr || !PyMethod_Check(function)) break;
-        PyObject* cell = PyLong_FromUnsignedLong(CurrentCell());
-        PyObject_SetAttrString(PyMethod_GET_SELF(function), "_cellar_cell", cell);
-        Py_XDECREF(cell);
-      }
-      break;
     case 's':
       if (std::strcmp(event, "subprocess.Popen") == 0) Worker().output.ExpectOtherWriters(false);
       break;
@@ -145,7 +136,6 @@ int AuditHook(const char* event, PyObject* args, void*) {
       if (std::strncmp(event, "ctypes.dl", 9) == 0) Worker().output.ExpectOtherWriters(true);
       break;
   }
-  PyErr_Clear();
   return 0;
 }
 

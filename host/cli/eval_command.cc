@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -100,6 +102,7 @@ class Evaluation {
  public:
   Evaluation(std::unique_ptr<Console> console, Call call, bool json)
       : console_(std::move(console)),
+        printer_([this] { OnReaderGone(); }),
         json_(json),
         runner_(console_->loop(), console_->session(), std::move(call), json ? nullptr : &printer_,
                 [this](absl::StatusOr<CallResult> result) { OnDone(std::move(result)); }) {}
@@ -109,9 +112,12 @@ class Evaluation {
       Complain(status);
       return kExitCannotRun;
     }
+    // What exit handlers print comes after the last cell.
+    if (!json_) console_->session().ObserveBackground(&printer_);
     runner_.Start();
     console_->RunLoop();
     if (console_->ended_by() != 0) return 128 + console_->ended_by();
+    if (json_ && result_) PrintJson();
     return exit_code_;
   }
 
@@ -123,21 +129,37 @@ class Evaluation {
     runner_.Cancel();
   }
 
+  // As a program does that SIGPIPE ends.
+  void OnReaderGone() {
+    interrupted_ = true;
+    exit_code_ = 128 + SIGPIPE;
+    console_->loop().Stop();
+  }
+
   void OnDone(absl::StatusOr<CallResult> result) {
     if (!result.ok()) {
       Complain(result.status());
       exit_code_ = kExitCannotRun;
       return console_->Finish();
     }
-    if (json_) WriteAll(STDOUT_FILENO, ResultToJson(*result, IsTerminal(STDOUT_FILENO)) + "\n");
     if (!interrupted_) exit_code_ = result->status == CallStatus::kOk ? kExitFine : kExitCellFailed;
+    result_ = *std::move(result);
     console_->Finish();
+  }
+
+  // After the session has ended, so that its last words are in it.
+  void PrintJson() {
+    for (CellOutput& output : console_->session().TakeBackground()) {
+      result_->background.push_back(std::move(output));
+    }
+    WriteAll(STDOUT_FILENO, ResultToJson(*result_, IsTerminal(STDOUT_FILENO)) + "\n");
   }
 
   std::unique_ptr<Console> console_;
   CallPrinter printer_;
   bool json_;
   CallRunner runner_;
+  std::optional<CallResult> result_;
   bool interrupted_ = false;
   int exit_code_ = kExitFine;
 };
@@ -175,12 +197,14 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
   command->add_option("cells", options->cells, "Each argument is one cell; - reads one from standard input")
       ->option_text("CELL...");
   command->add_option("-f,--file", options->files, "Run a file as one cell, before the arguments")
+      ->allow_extra_args(false)
       ->option_text("FILE");
   command->add_option("--timeout", options->timeout,
                       "Seconds without progress after which a cell is interrupted (1 to 3600, 0 = never)")
       ->capture_default_str();
   command->add_option("--cwd", options->cwd, "Directory the cells run in")->option_text("DIR");
   command->add_option("--env", options->environment, "Set a variable for the cells; NAME alone removes it")
+      ->allow_extra_args(false)
       ->option_text("NAME=VALUE");
   command->add_option("--interpreter", options->interpreter, "Python environment to adopt (see: cellar doctor)")
       ->option_text("PATH");

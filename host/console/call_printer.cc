@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <utility>
 #include <vector>
 
 #include "host/output/mime_text.h"
@@ -35,9 +36,10 @@ std::string ImagesOf(const std::vector<wire::MimeEntry>& bundle) {
 
 }  // namespace
 
-CallPrinter::CallPrinter()
+CallPrinter::CallPrinter(std::function<void()> on_reader_gone)
     : out_{STDOUT_FILENO, IsTerminal(STDOUT_FILENO), WantsColour(STDOUT_FILENO)},
-      err_{STDERR_FILENO, IsTerminal(STDERR_FILENO), WantsColour(STDERR_FILENO)} {}
+      err_{STDERR_FILENO, IsTerminal(STDERR_FILENO), WantsColour(STDERR_FILENO)},
+      on_reader_gone_(std::move(on_reader_gone)) {}
 
 void CallPrinter::OnText(Stream stream, std::string_view text) {
   Print(stream == Stream::kStdout ? out_ : err_, text);
@@ -50,10 +52,6 @@ void CallPrinter::OnDisplay(const wire::Display& display) {
   if (!images.empty()) PrintLine(out_, images, kDim);
 }
 
-void CallPrinter::OnNotice(const std::string& notice) {
-  PrintLine(err_, "cellar: " + Printable(notice), kDim);
-}
-
 void CallPrinter::OnCellFinished(size_t, const CellResult& result) {
   const CellOutcome& outcome = result.outcome;
   if (outcome.error) {
@@ -61,8 +59,8 @@ void CallPrinter::OnCellFinished(size_t, const CellResult& result) {
     if (outcome.death) text += Printable(outcome.error->ename + ": " + outcome.error->evalue);
     PrintLine(err_, text, kRed);
   }
-  if (outcome.timed_out) {
-    PrintLine(err_, "cellar: timed out", kDim);
+  for (const std::string& notice : outcome.notices) {
+    PrintLine(err_, "cellar: " + Printable(notice), kDim);
   }
   if (!outcome.state_detail.empty()) {
     PrintLine(err_, "cellar: " + Printable(outcome.state_detail), kDim);
@@ -73,8 +71,12 @@ void CallPrinter::Print(Side& side, std::string_view text) {
   if (text.empty()) return;
   // The two streams share a terminal, and so the line.
   out_.at_line_start = err_.at_line_start = text.back() == '\n';
-  bool written = side.is_terminal ? WriteAll(side.fd, side.filter.Filter(text)) : WriteAll(side.fd, text);
-  if (!written && side.fd == STDOUT_FILENO) broken_ = true;
+  side.is_terminal ? Write(side, side.filter.Filter(text)) : Write(side, text);
+}
+
+void CallPrinter::Write(Side& side, std::string_view text) {
+  if (WriteAll(side.fd, text) || side.fd != STDOUT_FILENO || !on_reader_gone_) return;
+  std::exchange(on_reader_gone_, nullptr)();
 }
 
 void CallPrinter::PrintLine(Side& side, std::string_view text, std::string_view colour) {
@@ -87,7 +89,7 @@ void CallPrinter::PrintLine(Side& side, std::string_view text, std::string_view 
   if (coloured) line += kReset;
   line += '\n';
   out_.at_line_start = err_.at_line_start = true;
-  if (!WriteAll(side.fd, line) && side.fd == STDOUT_FILENO) broken_ = true;
+  Write(side, line);
 }
 
 }  // namespace cellar::host

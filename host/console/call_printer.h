@@ -1,6 +1,7 @@
 // Shows a call to a person: output as it is written, results, errors, and what became of the state.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -11,16 +12,13 @@ namespace cellar::host {
 
 class CallPrinter : public CallObserver {
  public:
-  CallPrinter();
+  // `on_reader_gone` is called once, when standard output can no longer be written.
+  explicit CallPrinter(std::function<void()> on_reader_gone);
 
   void OnText(Stream stream, std::string_view text) override;
   void OnBackgroundText(Stream stream, std::string_view text) override { OnText(stream, text); }
   void OnDisplay(const wire::Display& display) override;
-  void OnNotice(const std::string& notice) override;
   void OnCellFinished(size_t index, const CellResult& result) override;
-
-  // The reader of standard output is gone.
-  bool broken() const { return broken_; }
 
  private:
   struct Side {
@@ -32,12 +30,13 @@ class CallPrinter : public CallObserver {
   };
 
   void Print(Side& side, std::string_view text);
+  void Write(Side& side, std::string_view text);
   // On a line of its own.
   void PrintLine(Side& side, std::string_view text, std::string_view colour = {});
 
   Side out_;
   Side err_;
-  bool broken_ = false;
+  std::function<void()> on_reader_gone_;
 };
 
 }  // namespace cellar::host

@@ -11,7 +11,7 @@ namespace cellar::host {
 
 class Prompt {
  public:
-  explicit Prompt(Console& console) : console_(console) {}
+  explicit Prompt(Console& console) : console_(console), printer_([this] { Leave(0); }) {}
   Prompt(const Prompt&) = delete;
 
   // Until Ctrl-D or exit(); returns the program's exit code.

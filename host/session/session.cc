@@ -138,9 +138,8 @@ void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text
                     (cell == 0 || cell == running_->outcome.execution_count);
   if (!of_running) {
     background_->AddText(ToStream(stream), text);
-    if (running_ != nullptr && running_->request.observer != nullptr) {
-      running_->request.observer->OnBackgroundText(ToStream(stream), text);
-    }
+    CellObserver* observer = running_ != nullptr ? running_->request.observer : background_observer_;
+    if (observer != nullptr) observer->OnBackgroundText(ToStream(stream), text);
     return;
   }
   running_->log->AddText(ToStream(stream), text);
@@ -269,13 +268,17 @@ void Session::FinishCell() {
   OutputLog::Outputs outputs = cell->log->Take();
   cell->outcome.outputs = std::move(outputs.outputs);
   cell->outcome.truncation = std::move(outputs.truncation);
-  if (!background_->empty()) {
-    background_->Close();
-    cell->outcome.background = background_->Take().outputs;
-    background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
-  }
+  cell->outcome.background = TakeBackground();
   cell->done(std::move(cell->outcome));
   Pump();
+}
+
+std::vector<CellOutput> Session::TakeBackground() {
+  if (background_->empty()) return {};
+  std::unique_ptr<OutputLog> log = std::move(background_);
+  background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
+  log->Close();
+  return log->Take().outputs;
 }
 
 SinkOptions Session::OutputOptions() {

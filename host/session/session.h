@@ -72,6 +72,11 @@ class Session : private WorkerListener {
   // Nothing when the name is not bound.
   void Get(std::string name, ValueCallback done);
 
+  // Sees background output while no cell runs; outlives the session, or is taken away with null.
+  void ObserveBackground(CellObserver* observer) { background_observer_ = observer; }
+  // The background output that no outcome has carried yet.
+  std::vector<CellOutput> TakeBackground();
+
   // Interrupts the running cell, if there is one. A second call while the first is under way kills.
   void Interrupt();
   bool busy() const { return running_ != nullptr; }
@@ -141,6 +146,7 @@ class Session : private WorkerListener {
   std::unique_ptr<RunningCell> running_;
   std::optional<ValueJob> running_value_;
   std::unique_ptr<OutputLog> background_;
+  CellObserver* background_observer_ = nullptr;
 
   bool closing_ = false;
   absl::AnyInvocable<void()> on_closed_;

@@ -94,7 +94,9 @@ absl::Status Template::Spawn() {
   control_ = std::move(control.first);
   log_ = std::move(log.read);
   CELLAR_RETURN_IF_ERROR(SetNonBlocking(control_.get(), true));
-  CELLAR_RETURN_IF_ERROR(wire::SendControl(control_.get(), start));
+  if (!wire::SendControl(control_.get(), start).ok()) {
+    return absl::UnavailableError(EndedEarly());
+  }
   CELLAR_RETURN_IF_ERROR(loop_.Watch(control_.get(), EPOLLIN, [this](uint32_t) { OnControl(); }));
   CELLAR_RETURN_IF_ERROR(loop_.Watch(log_.get(), EPOLLIN, [this](uint32_t) { OnLog(); }));
   start_timer_ = loop_.After(absl::Seconds(options_.start_limit_s), [this] {
@@ -144,7 +146,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Template::Fork(const wire::Setup& setup,
 void Template::OnControl() {
   while (!ended_) {
     auto message = wire::ReceiveControl(control_.get());
-    if (!message.ok()) return End("the worker program " + options_.program + " ended before it was ready");
+    if (!message.ok()) return End(EndedEarly());
     if (!*message) return;
     if ((*message)->type == wire::MessageType::kReady) {
       auto ready = wire::Decode<wire::Ready>((*message)->payload);
@@ -180,6 +182,10 @@ void Template::End(std::string reason) {
   loop_.Unwatch(control_.get());
   loop_.Unwatch(log_.get());
   SignalPidfd(process_.pidfd.get(), SIGKILL);
+}
+
+std::string Template::EndedEarly() const {
+  return "the worker program " + options_.program + (ready_ ? " ended" : " ended before it was ready");
 }
 
 std::string Template::WhyNotStarted() {

@@ -51,6 +51,7 @@ class Template : public std::enable_shared_from_this<Template> {
   void OnLog();
   void End(std::string reason);
   std::string WhyNotStarted();
+  std::string EndedEarly() const;
 
   EventLoop& loop_;
   TemplateOptions options_;

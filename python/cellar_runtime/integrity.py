@@ -48,18 +48,25 @@ class Integrity:
 
     def flush(self) -> None:
         """Flushes what the cell wrote, also into a stream it put in the place of ours."""
-        for stream in (sys.stdout, sys.stderr):
+        for stream in (getattr(sys, "stdout", None), getattr(sys, "stderr", None)):
             if stream is not self._stdout and stream is not self._stderr and stream is not None:
                 stream.flush()
 
     def _restore_streams(self):
         repaired = []
-        if self._stdout.closed:
+        if _is_closed(self._stdout):
             self._stdout = make_stream(1)
-        if self._stderr.closed:
+        if _is_closed(self._stderr):
             self._stderr = make_stream(2)
         for name, stream in (("stdin", self.stdin), ("stdout", self._stdout), ("stderr", self._stderr)):
             if getattr(sys, name, None) is not stream:
                 setattr(sys, name, stream)
                 repaired.append(f"sys.{name}")
         return repaired
+
+
+def _is_closed(stream):
+    try:
+        return stream.closed
+    except ValueError:  # detached from its buffer
+        return True

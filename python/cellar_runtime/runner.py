@@ -39,6 +39,7 @@ class Runner:
         self._task = None  # of the running cell
         self._exiting = False
         _cellar.install(CELL, _thread_origin, self._cancel)
+        _mark_threads()
         self._integrity = Integrity()
         self._namespace = Namespace({
             "display": display.display,
@@ -91,10 +92,10 @@ class Runner:
 
     async def _run_cell(self, cell, text):
         interrupted = _begin_cell(cell)
-        self._announce_repairs(cell)
-        self._integrity.stdin.requested = False
         status = _OK
         try:
+            self._announce_repairs(cell)
+            self._integrity.stdin.requested = False
             if interrupted:
                 raise KeyboardInterrupt
             value = await self._run_code(cell, text)
@@ -215,8 +216,23 @@ def _publish(kind, entries, metadata, display_id):
     _cellar.send_display(_DISPLAY_KINDS[kind], _cellar.current_cell(), entries, metadata, display_id)
 
 
+def _mark_threads():
+    """Has every thread remember the cell that starts it."""
+    start = threading._start_new_thread
+
+    def start_new_thread(function, args, *kwargs):
+        thread = getattr(function, "__self__", None)
+        # A pool's threads work for all cells: theirs is whichever runs.
+        if isinstance(thread, threading.Thread) and (
+                getattr(thread._target, "__module__", None) != "concurrent.futures.thread"):
+            thread._cellar_cell = _cellar.current_cell()
+        return start(function, args, *kwargs)
+
+    threading._start_new_thread = start_new_thread
+
+
 def _thread_origin():
-    """The cell that started the current thread; see AuditHook in module.cc."""
+    """The cell that started the current thread."""
     thread = threading._active.get(threading.get_ident())
     return getattr(thread, "_cellar_cell", 0)
 
@@ -232,7 +248,7 @@ def _leave_forked_child(error):
     """A child that a cell forked has come out of the cell by an exception."""
     ename, evalue, text, exit_code = tracebacks.format_error(error)
     if exit_code is None:
-        sys.stderr.write(text)
+        sys.stderr.write(text + "\n")
         exit_code = 1
     os._exit(exit_code)
 

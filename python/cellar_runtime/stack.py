@@ -24,7 +24,10 @@ _sources: dict[str, tuple] = {}  # linecache entries of the cells
 def register_source(name: str, text: str) -> None:
     """Makes tracebacks show the lines of `text` for frames of file `name`, from now on."""
     # An entry without a time of modification is one that linecache.checkcache() leaves alone.
-    entry = (len(text), None, StringIO(text, newline=None).readlines(), name)
+    lines = StringIO(text, newline=None).readlines()
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"  # as in linecache; traceback would place the carets wrongly otherwise
+    entry = (len(text), None, lines, name)
     _sources[name] = entry
     linecache.cache[name] = entry
 

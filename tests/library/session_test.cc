@@ -65,26 +65,11 @@ class SessionTest : public LeavesNothing {
 // Says that it runs in one write, so that an interrupt cannot come in the middle of it.
 constexpr char kEndlessCell[] = "print('ready\\n', end='', flush=True)\nwhile True: pass";
 
-class ReadyObserver : public CellObserver {
+// Runs kEndlessCell on a thread of its own; constructed when the cell runs.
+class EndlessCell : private CellObserver {
  public:
-  void OnText(Stream, std::string_view) override {
-    if (!ready_.HasBeenNotified()) ready_.Notify();
-  }
-  void Wait() { ready_.WaitForNotification(); }
-
- private:
-  absl::Notification ready_;
-};
-
-// Runs kEndlessCell on a thread of its own.
-class EndlessCell {
- public:
-  explicit EndlessCell(Session& session)
-      : thread_([this, &session] {
-          outcome_ =
-              session.Run(kEndlessCell, {.timeout = absl::ZeroDuration(), .observer = &observer_});
-        }) {
-    observer_.Wait();
+  explicit EndlessCell(Session& session) : thread_([this, &session] { Run(session); }) {
+    running_.WaitForNotification();
   }
   absl::StatusOr<CellOutcome> Join() {
     thread_.join();
@@ -92,7 +77,14 @@ class EndlessCell {
   }
 
  private:
-  ReadyObserver observer_;
+  void Run(Session& session) {
+    outcome_ = session.Run(kEndlessCell, {.timeout = absl::ZeroDuration(), .observer = this});
+    // It could not be run: the test is not to wait for ever.
+    if (!running_.HasBeenNotified()) running_.Notify();
+  }
+  void OnText(Stream, std::string_view) override { running_.Notify(); }
+
+  absl::Notification running_;
   std::optional<absl::StatusOr<CellOutcome>> outcome_;
   std::thread thread_;
 };

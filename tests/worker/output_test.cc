@@ -271,6 +271,11 @@ TEST_F(OutputTest, WhatAnEarlierCellsThreadPrintsDuringACellIsNotThatCells) {
   EXPECT_EQ(watcher.background(), "of cell 1\n") << "live, too";
 }
 
+TEST_F(OutputTest, WhatAPoolOfAnEarlierCellPrintsForACellIsThatCells) {
+  Run("from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\npool.submit(abs, 1).result();");
+  EXPECT_THAT(Run("pool.submit(print, 'for cell 2').result();"), Prints("for cell 2\n"));
+}
+
 TEST_F(OutputTest, WhatAnEarlierCellsTaskPrintsDuringACellIsNotThatCells) {
   Run("import asyncio\ngo = asyncio.Event()\nasync def wait():\n    await go.wait()\n    print('of cell 1')\n"
       "t = asyncio.create_task(wait())");
@@ -434,7 +439,9 @@ TEST_F(OutputTest, AHundredMegabytesLeaveTheHostSmallAndAreCountedExactly) {
                             {.timeout = absl::ZeroDuration()});
   const int64_t peak = MemoryOf("VmHWM:");
   ASSERT_TRUE(outcome.ok());
-  if (!kSanitized) EXPECT_LT(peak - before, int64_t{64} << 20);
+  if (!kSanitized) {
+    EXPECT_LT(peak - before, int64_t{64} << 20);
+  }
   ASSERT_TRUE(outcome.truncation.has_value());
   EXPECT_EQ(outcome.truncation->total_bytes, 100u * 1024 * 1024 + 4);
   EXPECT_EQ(outcome.truncation->total_lines, 1024u * 1024 + 1);
@@ -452,7 +459,9 @@ TEST_F(OutputTest, OneHugePrintLeavesTheHostSmall) {
   CellOutcome outcome = Run("print('x' * (64 << 20))", {.timeout = absl::ZeroDuration()});
   const int64_t peak = MemoryOf("VmHWM:");
   ASSERT_TRUE(outcome.ok());
-  if (!kSanitized) EXPECT_LT(peak - before, int64_t{64} << 20);
+  if (!kSanitized) {
+    EXPECT_LT(peak - before, int64_t{64} << 20);
+  }
   ASSERT_TRUE(outcome.truncation.has_value());
   EXPECT_EQ(outcome.truncation->total_bytes, (64u << 20) + 1);
   std::filesystem::remove(outcome.truncation->artifact_path);

@@ -1,0 +1,129 @@
+"""Drives the real `cellar` program: through pipes, through a terminal, and with a check that nothing is left behind."""
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+import unittest
+import uuid
+
+CELLAR = os.environ["CELLAR"]
+DEADLINE_S = 30
+
+
+def processes_marked(mark):
+    """Command names of living processes whose environment carries `mark`."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as environ, open(f"/proc/{pid}/stat") as stat:
+                state = stat.read().rpartition(")")[2].split()[0]
+                if mark.encode() in environ.read() and state not in "ZX":
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+def wait_until(predicate, what, deadline_s=DEADLINE_S):
+    """Polls to a deadline; returns what the predicate returned."""
+    end = time.monotonic() + deadline_s
+    while time.monotonic() < end:
+        value = predicate()
+        if value:
+            return value
+        time.sleep(0.005)
+    raise AssertionError(f"not within {deadline_s} s: {what}")
+
+
+class ProgramTest(unittest.TestCase):
+    """Every process a test starts carries a mark; none may be left when the test ends."""
+
+    def setUp(self):
+        self.mark = f"CELLAR_TEST_MARK={uuid.uuid4()}"
+        name, value = self.mark.split("=")
+        self.env = {"PATH": "/usr/bin:/bin", "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8", "TERM": "xterm",
+                    name: value}
+        self.addCleanup(self.check_nothing_is_left)
+
+    def check_nothing_is_left(self):
+        wait_until(lambda: not processes_marked(self.mark), "every process gone", 2)
+
+    def start(self, *args, **options):
+        options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        env = {**self.env, **options.pop("env", {})}
+        process = subprocess.Popen([CELLAR, *args], env=env, **options)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                self.addCleanup(stream.close)
+        self.addCleanup(lambda: process.poll() is None and (process.kill(), process.wait()))
+        return process
+
+    def run_cellar(self, *args, input=None, **options):
+        """(exit code, stdout, stderr) as text."""
+        process = self.start(*args, stdin=subprocess.PIPE, **options)
+        out, err = process.communicate(input=input, timeout=DEADLINE_S)
+        return process.returncode, out.decode(), err.decode()
+
+    def run_json(self, *args, **options):
+        code, out, err = self.run_cellar("eval", "--json", *args, **options)
+        self.assertEqual(err, "")
+        return code, json.loads(out)
+
+
+class Terminal:
+    """The program on a terminal of its own."""
+
+    def __init__(self, test, *args, env=None):
+        self.output = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve(CELLAR, [CELLAR, *args], {**test.env, **(env or {})})
+        test.addCleanup(self.close)
+
+    def send(self, text):
+        os.write(self.fd, text.encode())
+
+    def read_some(self, wait_s):
+        if not select.select([self.fd], [], [], wait_s)[0]:
+            return False
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:
+            data = b""
+        self.output += data
+        return bool(data)
+
+    def wait_for(self, text, deadline_s=DEADLINE_S):
+        """Waits for `text` on the screen after what was waited for before."""
+        end = time.monotonic() + deadline_s
+        while text.encode() not in self.output:
+            if time.monotonic() > end or (not self.read_some(0.05) and self.exited()):
+                raise AssertionError(f"{text!r} never came; the terminal has {self.output!r}")
+        before, _, self.output = self.output.partition(text.encode())
+        return before.decode(errors="replace")
+
+    def exited(self):
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def exit_code(self):
+        while self.read_some(0.05) or not self.exited():
+            pass
+        _, status = os.waitpid(self.pid, 0)
+        self.pid = None
+        return os.waitstatus_to_exitcode(status)
+
+    def close(self):
+        if self.pid is not None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+
+def without_colour(text):
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)

@@ -1,0 +1,275 @@
+"""`cellar eval` as a shell user and a program see it."""
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from program import ProgramTest, Terminal, processes_marked, wait_until, without_colour
+
+
+class EvalText(ProgramTest):
+    def test_each_argument_is_a_cell_of_one_session(self):
+        self.assertEqual(self.run_cellar("eval", "import math", "math.pi"), (0, "3.141592653589793\n", ""))
+
+    def test_the_first_failing_cell_stops_the_call(self):
+        code, out, err = self.run_cellar("eval", "print('a')", "1/0", "print('never')")
+        self.assertEqual((code, out), (1, "a\n"))
+        self.assertEqual(err, "Traceback (most recent call last):\n"
+                              "  File \"<cell 2>\", line 1, in <module>\n"
+                              "    1/0\n"
+                              "    ~^~\n"
+                              "ZeroDivisionError: division by zero\n")
+
+    def test_a_file_is_one_cell(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write("x = 20\nx + 1\n")
+            file.flush()
+            self.assertEqual(self.run_cellar("eval", "-f", file.name, "x"), (0, "21\n20\n", ""))
+
+    def test_a_dash_reads_a_cell_from_standard_input(self):
+        self.assertEqual(self.run_cellar("eval", "-", input=b"print('from stdin')\n"), (0, "from stdin\n", ""))
+
+    def test_streams_go_where_they_belong_and_bytes_pass_through_a_pipe_unchanged(self):
+        code, out, err = self.run_cellar("eval", "import sys; print('\\x1b[1mo'); print('e', file=sys.stderr)")
+        self.assertEqual((code, out, err), (0, "\x1b[1mo\n", "e\n"))
+
+    def test_output_comes_while_the_cell_runs(self):
+        process = self.start("eval", "import time; print('now', flush=True); time.sleep(60)", "--timeout", "0")
+        self.assertEqual(process.stdout.readline(), b"now\n")
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(10), 130)
+
+    def test_a_reader_that_goes_away_is_no_hang(self):
+        process = self.start("eval", "--timeout", "0", "while True: print('x' * 1000)")
+        process.stdout.read(10)
+        process.stdout.close()
+        self.assertNotEqual(process.wait(20), 0)
+
+    def test_a_time_out_ends_the_cell_and_says_so(self):
+        code, _, err = self.run_cellar("eval", "--timeout", "1", "import time; time.sleep(60)")
+        self.assertEqual(code, 1)
+        self.assertIn("timed out after 1 second", err)
+        self.assertIn("state kept", err)
+
+    def test_the_cells_see_the_directory_and_variables_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, out, _ = self.run_cellar("eval", "--cwd", folder, "--env", "A=1", "--env", "LANG",
+                                           "import os, sys; os.getcwd(), sys.path[0], os.environ['A'], 'LANG' in os.environ")
+            self.assertEqual(eval(out), (os.path.realpath(folder), os.path.realpath(folder), "1", False))
+
+    def test_secrets_of_the_host_stay_out_of_cells(self):
+        code, out, _ = self.run_cellar("eval", "import os; os.environ.get('OPENAI_API_KEY')  or 'nothing'",
+                                       env={"OPENAI_API_KEY": "sk-1"})
+        self.assertEqual((code, out), (0, "'nothing'\n"))
+
+
+class EvalJson(ProgramTest):
+    def test_the_result_has_the_documented_fields(self):
+        code, result = self.run_json("import sys; print('out'); print('err', file=sys.stderr); 6 * 7")
+        self.assertEqual(code, 0)
+        self.assertEqual(sorted(result), ["background", "cells", "session", "status", "text"])
+        self.assertEqual(result["status"], "ok")
+        self.assertEqual(result["text"], "out\nerr\n42")
+        cell = result["cells"][0]
+        self.assertEqual(cell["outputs"], [{"type": "stdout", "text": "out\n"}, {"type": "stderr", "text": "err\n"},
+                                           {"type": "result", "data": {"text/plain": "42"}, "metadata": {}}])
+        self.assertEqual((cell["status"], cell["execution_count"], cell["runs"], cell["error"], cell["state"]),
+                         ("complete", 1, 1, None, "kept"))
+
+    def test_an_error_is_data_and_later_cells_are_not_run(self):
+        code, result = self.run_json("raise ValueError('no')", "2")
+        self.assertEqual((code, result["status"]), (1, "error"))
+        self.assertEqual(result["cells"][0]["error"]["ename"], "ValueError")
+        self.assertEqual(result["cells"][0]["error"]["evalue"], "no")
+        self.assertEqual(result["cells"][1]["status"], "not_run")
+        self.assertEqual(result["cells"][1]["outputs"], [])
+
+    def test_images_are_base64_and_nan_breaks_nothing(self):
+        code, result = self.run_json(
+            "class P:\n  def _repr_png_(self): return b'\\x89PNG'\ndisplay({'a': float('nan'), 'b': b'x'})\nP()")
+        self.assertEqual(code, 0)
+        display, value = result["cells"][0]["outputs"]
+        self.assertEqual(display["data"]["application/json"], {"a": "NaN", "b": "eA=="})
+        self.assertEqual(value["data"]["image/png"], "iVBORw==")
+
+    def test_system_exit_carries_its_code(self):
+        code, result = self.run_json("import sys; sys.exit(3)")
+        self.assertEqual(code, 1)
+        self.assertEqual(result["cells"][0]["error"]["ename"], "SystemExit")
+        self.assertEqual(result["cells"][0]["error"]["exit_code"], 3)
+
+    def test_a_crash_is_an_answer(self):
+        code, result = self.run_json("print('before'); import ctypes; ctypes.string_at(0)")
+        cell = result["cells"][0]
+        self.assertEqual((code, cell["status"], cell["state"]), (1, "error", "lost"))
+        self.assertEqual(cell["outputs"], [{"type": "stdout", "text": "before\n"}])
+        self.assertIn("SIGSEGV", cell["state_detail"])
+        self.assertIn('"<cell 1>", line 1', cell["error"]["traceback"])
+
+    def test_input_is_refused_and_said(self):
+        code, result = self.run_json("input('name? ')")
+        self.assertEqual((code, result["cells"][0]["stdin_requested"]), (1, True))
+
+    def test_large_output_is_bounded_and_the_whole_is_in_a_file(self):
+        with tempfile.TemporaryDirectory() as state:
+            code, result = self.run_json("for i in range(100_000): print(i)", env={"XDG_STATE_HOME": state})
+            cell = result["cells"][0]
+            self.assertLess(len(cell["outputs"][0]["text"]), 60_000)
+            self.assertEqual(cell["truncation"]["total_lines"], 100_000)
+            path = cell["truncation"]["artifact_path"]
+            with open(path) as file:
+                self.assertEqual(file.read(), "".join(f"{i}\n" for i in range(100_000)))
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+            self.assertEqual(os.stat(os.path.dirname(path)).st_mode & 0o777, 0o700)
+
+
+class EvalBadInput(ProgramTest):
+    def refused(self, *args, code=2, **options):
+        got, out, err = self.run_cellar(*args, **options)
+        self.assertEqual((got, out), (code, ""), err)
+        self.assertTrue(err.strip())
+        return err
+
+    def test_unknown_option(self):
+        self.assertIn("--bogus", self.refused("eval", "--bogus", "1"))
+
+    def test_unknown_command(self):
+        self.refused("frobnicate")
+
+    def test_nothing_to_run(self):
+        self.assertIn("nothing to run", self.refused("eval"))
+
+    def test_empty_cell(self):
+        self.assertEqual(self.refused("eval", "1", ""), "cellar: cell 2 is empty\n")
+
+    def test_missing_file(self):
+        self.assertEqual(self.refused("eval", "-f", "/no/such.py"),
+                         "cellar: reading /no/such.py: No such file or directory\n")
+
+    def test_bytes_that_are_not_utf8(self):
+        self.assertEqual(self.refused("eval", "-", input=b"x = '\xff'"), "cellar: cell 1 is not valid UTF-8 (byte 5)\n")
+
+    def test_nul_in_code(self):
+        self.assertEqual(self.refused("eval", "-", input=b"x\0"), "cellar: cell 1 has a NUL character (byte 1)\n")
+
+    def test_missing_directory(self):
+        self.assertIn("/no/such", self.refused("eval", "--cwd", "/no/such", "1", code=3))
+
+    def test_syntax_error_is_the_caret_block_only(self):
+        code, out, err = self.run_cellar("eval", "def f(:")
+        self.assertEqual((code, out), (1, ""))
+        self.assertEqual(err, '  File "<cell 1>", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax\n')
+
+    def test_missing_worker_program(self):
+        err = self.refused("eval", "1", code=3, env={"CELLAR_WORKER": "/no/such/worker"})
+        self.assertIn("/no/such/worker", err)
+
+    def test_a_worker_program_that_is_something_else(self):
+        err = self.refused("eval", "1", code=3, env={"CELLAR_WORKER": "/bin/true"})
+        self.assertIn("/bin/true", err)
+
+    def test_a_python_that_cannot_start(self):
+        err = self.refused("eval", "1", code=3, env={"PYTHONHOME": "/no/such"})
+        self.assertIn("Python could not start", err)
+        self.assertIn("PYTHONHOME = '/no/such'", err)
+
+
+class EvalOnATerminal(ProgramTest):
+    def test_errors_are_red_and_plain_with_no_color(self):
+        terminal = Terminal(self, "eval", "1/0")
+        self.assertEqual(terminal.exit_code(), 1)
+        self.assertIn(b"\x1b[31mTraceback", terminal.output)
+        plain = Terminal(self, "eval", "1/0", env={"NO_COLOR": "1"})
+        plain.exit_code()
+        self.assertNotIn(b"\x1b", plain.output)
+
+    def test_output_cannot_drive_the_terminal(self):
+        terminal = Terminal(self, "eval", r"print('a\x1b]0;title\x07b\x1b[2Jc\x9bd\u202ee')")
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertEqual(terminal.output, b"abcde\r\n")
+
+    def test_ctrl_c_interrupts_the_cell(self):
+        terminal = Terminal(self, "eval", "--timeout", "0", "print('go'); import time; time.sleep(60)")
+        terminal.wait_for("go")
+        terminal.send("\x03")
+        terminal.wait_for("KeyboardInterrupt")
+        self.assertEqual(terminal.exit_code(), 130)
+
+    def test_a_second_ctrl_c_ends_the_program(self):
+        terminal = Terminal(self, "eval", "--timeout", "0", "import time\nwhile True:\n"
+                            "  try: print('go'); time.sleep(60)\n  except KeyboardInterrupt: print('ignored')")
+        terminal.wait_for("go")
+        terminal.send("\x03")
+        terminal.wait_for("ignored")
+        terminal.send("\x03")
+        self.assertEqual(terminal.exit_code(), 130)
+
+
+class EvalLeavesNothing(ProgramTest):
+    CHILDREN = ("import subprocess, time\n"
+                "for i in range(20): subprocess.Popen(['sleep', '600'], start_new_session=bool(i % 2))\n"
+                "print('ready', flush=True)\n")
+
+    def kill_in(self, cell, timeout_s=0.5):
+        process = self.start("eval", "--timeout", "0", cell)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        self.assertTrue(processes_marked(self.mark))
+        process.kill()
+        killed = time.monotonic()
+        process.wait()
+        wait_until(lambda: not processes_marked(self.mark), "every process gone", 5)
+        self.assertLess(time.monotonic() - killed, timeout_s + 1.0)  # the bar is 0.5 s; this machine may be busy
+
+    def test_when_it_is_killed_while_children_run(self):
+        self.kill_in(self.CHILDREN + "time.sleep(600)")
+
+    def test_when_it_is_killed_while_c_code_holds_the_gil(self):
+        self.kill_in(self.CHILDREN + "import ctypes; ctypes.PyDLL(None).sleep(600)")
+
+    def test_when_it_is_killed_while_the_worker_is_stopped(self):
+        self.kill_in(self.CHILDREN + "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)")
+
+    def test_when_it_is_killed_while_the_keeper_is_stopped(self):
+        self.kill_in(self.CHILDREN + "import os, signal; os.kill(os.getppid(), signal.SIGSTOP); time.sleep(600)")
+
+    def test_when_it_is_told_to_end(self):
+        process = self.start("eval", "--timeout", "0", self.CHILDREN + "time.sleep(600)")
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.terminate()
+        self.assertEqual(process.wait(10), 128 + signal.SIGTERM)
+
+    def test_of_children_that_a_finished_cell_left_running(self):
+        self.assertEqual(self.run_cellar("eval", self.CHILDREN)[:2], (0, "ready\n"))
+
+    def test_exit_handlers_run_at_the_end(self):
+        self.assertEqual(self.run_cellar("eval", "import atexit; atexit.register(lambda: print('bye'))\n1;")[1], "bye\n")
+
+
+class Doctor(ProgramTest):
+    def test_it_shows_what_it_found_and_that_it_works(self):
+        code, out, err = self.run_cellar("doctor")
+        self.assertEqual((code, err), (0, ""))
+        for word in ("interpreter", "libpython", "worker program", "pidfd", "first result", "round trip", "all is well"):
+            self.assertIn(word, out)
+
+    def test_it_names_the_problem(self):
+        code, out, _ = self.run_cellar("doctor", env={"PYTHONHOME": "/no/such"})
+        self.assertEqual(code, 3)
+        self.assertIn("PROBLEM", out)
+
+
+class Program(ProgramTest):
+    def test_without_arguments_and_terminal_it_shows_its_help(self):
+        code, out, _ = self.run_cellar()
+        self.assertEqual(code, 0)
+        self.assertIn("eval", out)
+
+    def test_it_knows_its_version(self):
+        self.assertRegex(self.run_cellar("--version")[1], r"^cellar \d+\.\d+\.\d+\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()
