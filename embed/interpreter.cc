@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pybind11/pybind11.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "embed/frozen_modules.h"
@@ -55,6 +56,13 @@ int CountThreads() {
   return count;
 }
 
+// What a module printed belongs into the template's log; each worker would print it again.
+void FlushStreams() {
+  py::module_ sys = py::module_::import("sys");
+  for (const char* name : {"stdout", "stderr"}) sys.attr(name).attr("flush")();
+  std::fflush(nullptr);
+}
+
 }  // namespace
 
 absl::Status StartInterpreter(const wire::Start& start) {
@@ -83,6 +91,7 @@ absl::StatusOr<Imported> ImportModules(const std::vector<std::string>& preload) 
     for (const std::string& name : preload) {
       try {
         py::module_::import(name.c_str());
+        FlushStreams();
       } catch (py::error_already_set& error) {
         imported.warnings.push_back("preload " + name + ": " + error.what());
       }

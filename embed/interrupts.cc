@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <utility>
 
 #include "embed/fork_guard.h"
+#include "host/wire/messages.h"
 
 namespace cellar::embed {
 namespace {
@@ -24,6 +26,8 @@ int g_guard_depth = 0;  // > 0 while the cell's own code runs on the main thread
 std::atomic<uint32_t> g_signalled_cell = 0;
 std::atomic<bool> g_signalled_by_host = false;
 std::atomic<bool> g_interrupted = false;  // the host has interrupted the running cell
+// An interrupt that came between two pieces of the cell's own code; the next piece, or the loop, takes it. Main thread.
+bool g_pending = false;
 
 // In signal context.
 void OnSignal(int signal, siginfo_t* info, void*) {
@@ -63,6 +67,7 @@ PyObject* OnPythonSignal(bool insist) {
     PyErr_SetNone(PyExc_KeyboardInterrupt);
     return nullptr;
   }
+  g_pending = true;
   PyObject* raise = PyObject_CallOneArg(g_cancel, insist ? Py_True : Py_False);
   if (raise == nullptr) return nullptr;
   bool must_raise = raise == Py_True;
@@ -112,6 +117,15 @@ bool Arm(int signal, PyObject* handler) {
   return changed;
 }
 
+// Blocked by a cell, they would never come.
+bool Unblock() {
+  sigset_t ours, before;
+  sigemptyset(&ours);
+  for (int signal : {SIGINT, wire::InsistSignal(), wire::DumpSignal()}) sigaddset(&ours, signal);
+  pthread_sigmask(SIG_UNBLOCK, &ours, &before);
+  return sigismember(&before, SIGINT) == 1 || sigismember(&before, wire::InsistSignal()) == 1;
+}
+
 class GuardScope {
  public:
   GuardScope() { ++g_guard_depth; }
@@ -140,7 +154,12 @@ void DeallocateGuarded(PyObject* self) {
 
 PySendResult SendToGuarded(PyObject* self, PyObject* value, PyObject** result) {
   GuardScope guard;
-  return PyIter_Send(reinterpret_cast<GuardedCoroutine*>(self)->coroutine, value, result);
+  PyObject* coroutine = reinterpret_cast<GuardedCoroutine*>(self)->coroutine;
+  if (!TakePendingInterrupt()) return PyIter_Send(coroutine, value, result);
+  // Raised inside, so that the cell can clean up.
+  *result = PyObject_CallMethod(coroutine, "throw", "O", PyExc_KeyboardInterrupt);
+  if (*result != nullptr) return PYGEN_NEXT;
+  return _PyGen_FetchStopIterationValue(result) == 0 ? PYGEN_RETURN : PYGEN_ERROR;
 }
 
 PyObject* NextOfGuarded(PyObject* self) {
@@ -196,7 +215,8 @@ void InstallInterrupts(wire::RingHeader& shared, PyObject* cancel) {
   g_cancel = Py_NewRef(cancel);
   g_main_thread = pthread_self();
   g_keeper = getppid();
-  PyObject* module = PyImport_ImportModule("signal");
+  // Not "signal", whose functions look every handler up in an enum: ten microseconds for each, in each cell.
+  PyObject* module = PyImport_ImportModule("_signal");
   g_get_handler = PyObject_GetAttrString(module, "getsignal");
   g_set_handler = PyObject_GetAttrString(module, "signal");
   Py_DECREF(module);
@@ -207,12 +227,14 @@ void InstallInterrupts(wire::RingHeader& shared, PyObject* cancel) {
 
 bool RestoreInterrupts() {
   bool changed = Arm(SIGINT, g_sigint_handler);
-  changed |= Arm(InsistSignal(), g_insist_handler);
+  changed |= Arm(wire::InsistSignal(), g_insist_handler);
+  changed |= Unblock();
   return changed;
 }
 
 bool BeginCell(uint32_t cell) {
   g_interrupted = false;
+  g_pending = false;
   g_shared->running_cell.store(cell);
   // The host stores the target and then signals: a signal that came before the store above did nothing, but then
   // its target is visible here.
@@ -224,12 +246,18 @@ void EndCell() { g_shared->running_cell.store(0); }
 
 bool CellWasInterrupted() { return g_interrupted; }
 
+bool TakePendingInterrupt() { return std::exchange(g_pending, false) && !IsForkedChild(); }
+
 PyObject* GuardedCall(PyObject*, PyObject* const* args, Py_ssize_t count) {
   if (count < 1) {
     PyErr_SetString(PyExc_TypeError, "guarded(function, *args)");
     return nullptr;
   }
   GuardScope guard;
+  if (TakePendingInterrupt()) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    return nullptr;
+  }
   return PyObject_Vectorcall(args[0], args + 1, static_cast<size_t>(count - 1), nullptr);
 }
 

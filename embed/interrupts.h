@@ -6,17 +6,11 @@
 
 #include <Python.h>
 
-#include <csignal>
 #include <cstdint>
 
 #include "host/wire/ring.h"
 
 namespace cellar::embed {
-
-// Second rung: as SIGINT, whatever the cell did to SIGINT.
-inline int InsistSignal() { return SIGRTMIN + 10; }
-// Last words: faulthandler writes the Python stacks.
-inline int DumpSignal() { return SIGRTMIN + 11; }
 
 // Once, in the worker, on the main thread. `cancel(insist: bool) -> bool` is called on the main thread when the cell
 // is running but its code is not; it returns whether to raise KeyboardInterrupt in whatever is running instead.
@@ -29,6 +23,8 @@ bool BeginCell(uint32_t cell);
 void EndCell();
 // Whether the running cell has been interrupted.
 bool CellWasInterrupted();
+// Whether an interrupt waits that came while none of the cell's own code ran; it is then the caller's to act on.
+bool TakePendingInterrupt();
 
 // guarded(function, *args): calls it as the cell's own code. KeyboardInterrupt comes out of this call or not at all.
 PyObject* GuardedCall(PyObject* self, PyObject* const* args, Py_ssize_t count);

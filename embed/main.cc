@@ -56,7 +56,8 @@ void RestartWithout(const std::string& preload, const wire::Start& start, int co
   rest.warnings.push_back("preload " + preload +
                           ": starts a thread when imported, so it cannot be preloaded");
   std::string payload = wire::Encode(rest);
-  int memory = memfd_create("cellar-start", 0);
+  // Not one of the numbers that are filled below.
+  int memory = fcntl(memfd_create("cellar-start", MFD_CLOEXEC), F_DUPFD, wire::kHostAliveFd + 1);
   if (memory < 0 || write(memory, payload.data(), payload.size()) < 0) _exit(1);
   if (!start.library_directory.empty()) {
     const char* path = std::getenv("LD_LIBRARY_PATH");
@@ -64,8 +65,8 @@ void RestartWithout(const std::string& preload, const wire::Start& start, int co
     if (path != nullptr) extended += std::string(":") + path;
     setenv("LD_LIBRARY_PATH", extended.c_str(), 1);
   }
-  dup2(control, kControlFd);
-  dup2(host_alive, kHostAliveFd);
+  dup2(control, wire::kControlFd);
+  dup2(host_alive, wire::kHostAliveFd);
   std::string option = kStartFdOption + std::to_string(memory);
   char* argv[] = {const_cast<char*>("cellar-worker"), option.data(), nullptr};
   execv("/proc/self/exe", argv);
@@ -77,12 +78,12 @@ void RestartWithout(const std::string& preload, const wire::Start& start, int co
 int main(int argc, char** argv) {
   using namespace cellar;
   // Started by a person rather than by a host: there is no socket to speak on.
-  if (fcntl(embed::kControlFd, F_GETFD) < 0 || fcntl(embed::kHostAliveFd, F_GETFD) < 0) {
+  if (fcntl(wire::kControlFd, F_GETFD) < 0 || fcntl(wire::kHostAliveFd, F_GETFD) < 0) {
     std::fprintf(stderr, "%s is started by cellar and does nothing by itself; try: cellar --help\n", argv[0]);
     return 2;
   }
-  absl::StatusOr<UniqueFd> control = MoveHigh(UniqueFd(embed::kControlFd));
-  absl::StatusOr<UniqueFd> host_alive = MoveHigh(UniqueFd(embed::kHostAliveFd));
+  absl::StatusOr<UniqueFd> control = MoveHigh(UniqueFd(wire::kControlFd));
+  absl::StatusOr<UniqueFd> host_alive = MoveHigh(UniqueFd(wire::kHostAliveFd));
   if (!control.ok() || !host_alive.ok()) return 1;
 
   constexpr size_t kOptionSize = sizeof(embed::kStartFdOption) - 1;

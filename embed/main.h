@@ -7,9 +7,6 @@
 
 namespace cellar::embed {
 
-inline constexpr int kControlFd = 3;
-inline constexpr int kHostAliveFd = 4;
-
 // Executes this program anew with the same start message less one preload. Does not return.
 [[noreturn]] void RestartWithout(const std::string& preload, const wire::Start& start, int control,
                                  int host_alive);

@@ -173,7 +173,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("install", &Install);
   m.def("channel_fd", [] { return Worker().channel.fd(); });
   m.def("faults_fd", [] { return Worker().faults.get(); });
-  m.def("dump_signal", &DumpSignal);
+  m.def("dump_signal", &wire::DumpSignal);
   m.def("receive", &Receive);
   m.def("send_hello", [](const std::string& error) { Send(wire::Hello{.error = error}); });
   m.def("send_display", &SendDisplay);
@@ -189,6 +189,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("begin_cell", &BeginCellInWorker);
   m.def("end_cell", &EndCell);
   m.def("was_interrupted", &CellWasInterrupted);
+  m.def("take_pending_interrupt", &TakePendingInterrupt);
   m.def("restore_interrupts", &RestoreInterrupts);
   m.def("restore_descriptors", [] { return Worker().output.RestoreDescriptors(); });
   m.def("is_forked_child", &IsForkedChild);

@@ -1,15 +1,15 @@
 #include "embed/output.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+
+#include "host/base/fds.h"
 
 namespace cellar::embed {
 namespace {
@@ -21,11 +21,6 @@ constexpr int kPositionAttempts = 1000;
 uint64_t Inode(int fd) {
   struct stat info;
   return fstat(fd, &info) == 0 ? info.st_ino : 0;
-}
-
-uint64_t Unread(int pipe) {
-  int bytes = 0;
-  return ioctl(pipe, FIONREAD, &bytes) == 0 ? static_cast<uint64_t>(bytes) : 0;
 }
 
 }  // namespace
@@ -62,8 +57,8 @@ wire::Position Output::CurrentPosition() const {
   for (int attempt = 0; attempt < kPositionAttempts; ++attempt) {
     uint32_t before = shared.pipes_generation.load(std::memory_order_seq_cst);
     position = {.ring = writer_.head(),
-                .out = shared.out_read.load(std::memory_order_seq_cst) + Unread(out_.get()),
-                .err = shared.err_read.load(std::memory_order_seq_cst) + Unread(err_.get())};
+                .out = shared.out_read.load(std::memory_order_seq_cst) + UnreadBytes(out_.get()),
+                .err = shared.err_read.load(std::memory_order_seq_cst) + UnreadBytes(err_.get())};
     uint32_t after = shared.pipes_generation.load(std::memory_order_seq_cst);
     if (before == after && before % 2 == 0) break;
   }
@@ -100,18 +95,7 @@ bool Output::RestoreDescriptors() {
 void Output::RingDoorbell() { eventfd_write(doorbell_.get(), 1); }
 
 void WriteDirect(wire::StreamId stream, std::string_view text) {
-  int fd = stream == wire::StreamId::kStdout ? STDOUT_FILENO : STDERR_FILENO;
-  while (!text.empty()) {
-    ssize_t written = write(fd, text.data(), text.size());
-    if (written >= 0) {
-      text.remove_prefix(static_cast<size_t>(written));
-    } else if (errno == EAGAIN) {
-      pollfd ready = {fd, POLLOUT, 0};
-      poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      return;
-    }
-  }
+  WriteAll(stream == wire::StreamId::kStdout ? STDOUT_FILENO : STDERR_FILENO, text);
 }
 
 }  // namespace cellar::embed

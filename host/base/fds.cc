@@ -1,6 +1,8 @@
 #include "host/base/fds.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -57,6 +59,26 @@ absl::StatusOr<Pipe> MakePipe() {
   CELLAR_ASSIGN_OR_RETURN(UniqueFd high_write, MoveHigh(std::move(write)));
   CELLAR_RETURN_IF_ERROR(SetNonBlocking(high_read.get(), true));
   return Pipe{std::move(high_read), std::move(high_write)};
+}
+
+uint64_t UnreadBytes(int pipe) {
+  int bytes = 0;
+  return ioctl(pipe, FIONREAD, &bytes) == 0 ? static_cast<uint64_t>(bytes) : 0;
+}
+
+bool WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    ssize_t written = write(fd, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd ready = {fd, POLLOUT, 0};
+      poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
 }
 
 absl::StatusOr<UniqueFd> MakeSealedMemory(const char* name, size_t size) {

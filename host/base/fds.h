@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "host/base/status.h"
@@ -23,6 +25,12 @@ struct Pipe {
   UniqueFd write;
 };
 absl::StatusOr<Pipe> MakePipe();
+
+// Bytes that wait in a pipe; works at both ends.
+uint64_t UnreadBytes(int pipe);
+
+// Writes all of it, waiting as long as it takes. False when the reader is gone or the descriptor is bad.
+bool WriteAll(int fd, std::string_view text);
 
 // Anonymous memory of a fixed size. Sealed against shrink and grow: a process that shares it could otherwise
 // truncate it and so SIGBUS a reader that has it mapped.

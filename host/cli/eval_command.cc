@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "host/base/fds.h"
 #include "host/console/call_printer.h"
 #include "host/console/complain.h"
 #include "host/console/console.h"

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/fds.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
 

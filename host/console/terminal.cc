@@ -1,10 +1,8 @@
 #include "host/console/terminal.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -29,21 +27,6 @@ std::string TerminalFilter::Filter(std::string_view bytes) {
     bytes.remove_prefix(control);
   }
   return text;
-}
-
-bool WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    ssize_t written = write(fd, text.data(), text.size());
-    if (written >= 0) {
-      text.remove_prefix(static_cast<size_t>(written));
-    } else if (errno == EAGAIN) {
-      pollfd ready = {fd, POLLOUT, 0};
-      poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace cellar::host

@@ -22,7 +22,4 @@ class TerminalFilter {
   Sanitiser sanitiser_;
 };
 
-// Writes all of it; what cannot be written any more is dropped. False when the reader is gone.
-bool WriteAll(int fd, std::string_view text);
-
 }  // namespace cellar::host

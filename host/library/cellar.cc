@@ -84,8 +84,10 @@ Session::Session(std::shared_ptr<Engine> engine, uint64_t id)
 Session::~Session() { Close(); }
 
 absl::StatusOr<CellOutcome> Session::Run(std::string code, RunOptions options) {
-  host::CellRequest request = {
-      .code = std::move(code), .timeout = options.timeout, .observer = options.observer};
+  const bool unlimited = options.timeout == absl::InfiniteDuration();
+  host::CellRequest request = {.code = std::move(code),
+                               .timeout = unlimited ? absl::ZeroDuration() : options.timeout,
+                               .observer = options.observer};
   return engine_->Ask<CellOutcome>(id_,
                                    [&](host::Session& session, Engine::Answer<CellOutcome> answer) {
                                      session.Run(std::move(request), std::move(answer));

@@ -4,6 +4,7 @@
 //   host <-> keeper    control messages on a seqpacket socket of its own
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,15 +46,19 @@ enum class MessageType : uint16_t {
   kWorkerExited = 113,
 };
 
+// The fields of a message in their order on the wire, for both directions.
+#define CELLAR_WIRE_FIELDS(...)                                               \
+  template <typename Self, typename Archive>                                  \
+  static void Fields([[maybe_unused]] Self& self, Archive& archive) {         \
+    archive(__VA_ARGS__);                                                     \
+  }
+
 // --- host -> worker -------------------------------------------------------------------------------------------------
 
 struct EnvironmentEntry {
   std::string name;
   std::optional<std::string> value;  // nothing removes the variable
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.name, self.value);
-  }
+  CELLAR_WIRE_FIELDS(self.name, self.value)
 };
 
 // First frame on a new channel: what makes a forked worker the worker of one session.
@@ -64,20 +69,14 @@ struct Setup {
   std::vector<std::string> sys_path;  // put in front, after the cwd
   uint64_t memory_cap = 0;            // bytes, RLIMIT_DATA; 0 = none
   uint64_t open_files = 0;            // soft RLIMIT_NOFILE; 0 = as it is
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.cwd, self.environment, self.sys_path, self.memory_cap, self.open_files);
-  }
+  CELLAR_WIRE_FIELDS(self.cwd, self.environment, self.sys_path, self.memory_cap, self.open_files)
 };
 
 struct Execute {
   static constexpr MessageType kType = MessageType::kExecute;
   uint32_t cell = 0;  // from 1; unique within a worker
   std::string code;   // UTF-8
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.cell, self.code);
-  }
+  CELLAR_WIRE_FIELDS(self.cell, self.code)
 };
 
 enum class ValueKind : uint8_t { kJson = 0, kBytes = 1, kAbsent = 2, kFailed = 3 };
@@ -89,27 +88,20 @@ struct Set {
   std::string name;
   ValueKind kind = ValueKind::kJson;
   std::string data;
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.request, self.name, self.kind, self.data);
-  }
+  CELLAR_WIRE_FIELDS(self.request, self.name, self.kind, self.data)
 };
 
 struct Get {
   static constexpr MessageType kType = MessageType::kGet;
   uint32_t request = 0;
   std::string name;
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.request, self.name);
-  }
+  CELLAR_WIRE_FIELDS(self.request, self.name)
 };
 
 // Run exit handlers, flush, end.
 struct Exit {
   static constexpr MessageType kType = MessageType::kExit;
-  template <typename Self, typename Archive>
-  static void Fields(Self&, Archive&) {}
+  CELLAR_WIRE_FIELDS()
 };
 
 // --- worker -> host -------------------------------------------------------------------------------------------------
@@ -119,10 +111,7 @@ struct Hello {
   static constexpr MessageType kType = MessageType::kHello;
   uint32_t version = kProtocolVersion;
   std::string error;
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.version, self.error);
-  }
+  CELLAR_WIRE_FIELDS(self.version, self.error)
 };
 
 enum class DisplayKind : uint8_t { kDisplay = 0, kUpdate = 1, kResult = 2, kClear = 3, kStatus = 4 };
@@ -132,10 +121,7 @@ struct MimeEntry {
   std::string mime;
   MimeKind kind = MimeKind::kText;
   std::string data;
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.mime, self.kind, self.data);
-  }
+  CELLAR_WIRE_FIELDS(self.mime, self.kind, self.data)
 };
 
 struct Display {
@@ -146,11 +132,7 @@ struct Display {
   std::vector<MimeEntry> data;
   std::string metadata;  // JSON object, or empty
   std::string display_id;
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.cell, self.position.ring, self.position.out, self.position.err, self.kind,
-            self.data, self.metadata, self.display_id);
-  }
+  CELLAR_WIRE_FIELDS(self.cell, self.position.ring, self.position.out, self.position.err, self.kind, self.data, self.metadata, self.display_id)
 };
 
 struct Error {
@@ -161,11 +143,7 @@ struct Error {
   std::string evalue;
   std::string traceback;
   std::optional<int32_t> exit_code;  // of a SystemExit
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.cell, self.position.ring, self.position.out, self.position.err, self.ename,
-            self.evalue, self.traceback, self.exit_code);
-  }
+  CELLAR_WIRE_FIELDS(self.cell, self.position.ring, self.position.out, self.position.err, self.ename, self.evalue, self.traceback, self.exit_code)
 };
 
 enum class DoneStatus : uint8_t { kOk = 0, kError = 1, kInterrupted = 2 };
@@ -177,11 +155,7 @@ struct Done {
   Position position;
   DoneStatus status = DoneStatus::kOk;
   bool stdin_requested = false;
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.cell, self.position.ring, self.position.out, self.position.err, self.status,
-            self.stdin_requested);
-  }
+  CELLAR_WIRE_FIELDS(self.cell, self.position.ring, self.position.out, self.position.err, self.status, self.stdin_requested)
 };
 
 // Something the user should know that is not output, e.g. that a broken sys.stdout was put back.
@@ -189,10 +163,7 @@ struct Notice {
   static constexpr MessageType kType = MessageType::kNotice;
   uint32_t cell = 0;
   std::string text;
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.cell, self.text);
-  }
+  CELLAR_WIRE_FIELDS(self.cell, self.text)
 };
 
 struct Value {
@@ -200,13 +171,14 @@ struct Value {
   uint32_t request = 0;
   ValueKind kind = ValueKind::kAbsent;
   std::string data;  // JSON, raw bytes, or the reason of a failure
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.request, self.kind, self.data);
-  }
+  CELLAR_WIRE_FIELDS(self.request, self.kind, self.data)
 };
 
 // --- host <-> template ----------------------------------------------------------------------------------------------
+
+// Where the worker program finds its control socket and a pidfd of its host.
+inline constexpr int kControlFd = 3;
+inline constexpr int kHostAliveFd = 4;
 
 struct Start {
   static constexpr MessageType kType = MessageType::kStart;
@@ -220,11 +192,7 @@ struct Start {
   std::string prefix;  // what sys.prefix will be then
   std::vector<std::string> preload;
   std::vector<std::string> warnings;  // of an earlier attempt, passed on in Ready
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.version, self.executable, self.home, self.library_directory, self.site_packages,
-            self.prefix, self.preload, self.warnings);
-  }
+  CELLAR_WIRE_FIELDS(self.version, self.executable, self.home, self.library_directory, self.site_packages, self.prefix, self.preload, self.warnings)
 };
 
 struct Ready {
@@ -234,30 +202,21 @@ struct Ready {
   std::string libpython;
   std::string prefix;
   std::vector<std::string> warnings;  // e.g. a preload that failed
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.version, self.python_version, self.libpython, self.prefix, self.warnings);
-  }
+  CELLAR_WIRE_FIELDS(self.version, self.python_version, self.libpython, self.prefix, self.warnings)
 };
 
 struct Failed {
   static constexpr MessageType kType = MessageType::kFailed;
   uint32_t version = kProtocolVersion;
   std::string reason;
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.version, self.reason);
-  }
+  CELLAR_WIRE_FIELDS(self.version, self.reason)
 };
 
 // Carries the descriptors of ForkFds, in that order. Answered on the keeper's socket by KeeperHello.
 struct Fork {
   static constexpr MessageType kType = MessageType::kFork;
   uint32_t request = 0;
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.request);
-  }
+  CELLAR_WIRE_FIELDS(self.request)
 };
 enum ForkFd { kChannelFd, kKeeperFd, kRingFd, kDoorbellFd, kStdoutFd, kStderrFd, kFaultsFd, kForkFdCount };
 
@@ -265,30 +224,27 @@ struct ForkFailed {
   static constexpr MessageType kType = MessageType::kForkFailed;
   uint32_t request = 0;
   int32_t error = 0;  // errno
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.request, self.error);
-  }
+  CELLAR_WIRE_FIELDS(self.request, self.error)
 };
 
 // --- host <-> keeper ------------------------------------------------------------------------------------------------
+
+// Private signals of a worker: interrupt whatever the cell did to SIGINT; write the Python stacks.
+inline int InsistSignal() { return SIGRTMIN + 10; }
+inline int DumpSignal() { return SIGRTMIN + 11; }
 
 // Sends `signal` to the worker's process group.
 struct Signal {
   static constexpr MessageType kType = MessageType::kSignal;
   int32_t signal = 0;
   bool group = true;  // false: to the worker alone
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.signal, self.group);
-  }
+  CELLAR_WIRE_FIELDS(self.signal, self.group)
 };
 
 // Kill everything below the keeper; the keeper then ends, which the host sees as the end of its socket.
 struct Kill {
   static constexpr MessageType kType = MessageType::kKill;
-  template <typename Self, typename Archive>
-  static void Fields(Self&, Archive&) {}
+  CELLAR_WIRE_FIELDS()
 };
 
 // Carries pidfds of the worker and of the keeper.
@@ -296,21 +252,17 @@ struct KeeperHello {
   static constexpr MessageType kType = MessageType::kKeeperHello;
   int32_t keeper_pid = 0;
   int32_t worker_pid = 0;
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.keeper_pid, self.worker_pid);
-  }
+  CELLAR_WIRE_FIELDS(self.keeper_pid, self.worker_pid)
 };
 
 struct WorkerExited {
   static constexpr MessageType kType = MessageType::kWorkerExited;
   bool signaled = false;
   int32_t code = 0;  // signal or exit code
-  template <typename Self, typename Archive>
-  static void Fields(Self& self, Archive& archive) {
-    archive(self.signaled, self.code);
-  }
+  CELLAR_WIRE_FIELDS(self.signaled, self.code)
 };
+
+#undef CELLAR_WIRE_FIELDS
 
 template <typename Message>
 std::string MessageFrame(const Message& message) {

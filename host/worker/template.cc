@@ -18,9 +18,6 @@
 namespace cellar::host {
 namespace {
 
-// The worker program's numbers, as in embed/main.h.
-constexpr int kControlFd = 3;
-constexpr int kHostAliveFd = 4;
 constexpr int kLeaveMilliseconds = 200;
 // The last words of a template that could not start.
 constexpr size_t kLogTail = 4096;
@@ -59,6 +56,7 @@ Template::~Template() {
   if (control_) loop_.Unwatch(control_.get());
   if (log_) loop_.Unwatch(log_.get());
   if (!process_.pidfd) return;
+  loop_.Unwatch(process_.pidfd.get());
   // The end of its socket makes it leave in order: it reaps its keepers, which would otherwise stay as zombies where
   // nobody waits for orphans.
   control_.reset();
@@ -79,8 +77,8 @@ absl::Status Template::Spawn() {
                         .fds = {{null.get(), STDIN_FILENO},
                                 {log.write.get(), STDOUT_FILENO},
                                 {log.write.get(), STDERR_FILENO},
-                                {control.second.get(), kControlFd},
-                                {self.get(), kHostAliveFd}}};
+                                {control.second.get(), wire::kControlFd},
+                                {self.get(), wire::kHostAliveFd}}};
   wire::Start start = {.executable = options_.executable,
                        .home = options_.home,
                        .library_directory = DirectoryOf(options_.libpython),
@@ -182,6 +180,14 @@ void Template::End(std::string reason) {
   loop_.Unwatch(control_.get());
   loop_.Unwatch(log_.get());
   SignalPidfd(process_.pidfd.get(), SIGKILL);
+  (void)loop_.Watch(process_.pidfd.get(), EPOLLIN, [this](uint32_t) { Collect(); });
+}
+
+// So that it does not stay as a zombie until somebody wants a new template.
+void Template::Collect() {
+  loop_.Unwatch(process_.pidfd.get());
+  waitid(P_PIDFD, static_cast<id_t>(process_.pidfd.get()), nullptr, WEXITED);
+  process_.pidfd.reset();
 }
 
 std::string Template::EndedEarly() const {

@@ -50,6 +50,7 @@ class Template : public std::enable_shared_from_this<Template> {
   void OnControl();
   void OnLog();
   void End(std::string reason);
+  void Collect();
   std::string WhyNotStarted();
   std::string EndedEarly() const;
 

@@ -1,21 +1,17 @@
 #include "host/worker/timeline.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 
+#include "host/base/fds.h"
+
 namespace cellar::host {
 namespace {
 
 constexpr size_t kChunkSize = 64u << 10;
-
-uint64_t Unread(int pipe) {
-  int bytes = 0;
-  return ioctl(pipe, FIONREAD, &bytes) == 0 ? static_cast<uint64_t>(bytes) : 0;
-}
 
 }  // namespace
 
@@ -27,14 +23,15 @@ Timeline::Timeline(wire::RingMemory ring, UniqueFd out, UniqueFd err, TextCallba
   shared().reader_sleeps.store(1);
 }
 
-absl::StatusOr<bool> Timeline::Drain() {
+absl::StatusOr<bool> Timeline::Drain(absl::FunctionRef<void()> deliver_frames) {
   // How full the pipes are is asked before the ring's head: every record that was written before one of those bytes
   // is then in front of the head, and is emitted first. Stopping there also keeps an endless writer from holding up
   // the loop.
-  uint64_t out_end = pipes_[0].read + Unread(out_fd());
-  uint64_t err_end = pipes_[1].read + Unread(err_fd());
+  uint64_t out_end = pipes_[0].read + UnreadBytes(out_fd());
+  uint64_t err_end = pipes_[1].read + UnreadBytes(err_fd());
   CELLAR_ASSIGN_OR_RETURN(uint64_t head, reader_.Head());
   bool any = head != reader_.tail();
+  deliver_frames();
   CELLAR_RETURN_IF_ERROR(DrainRingTo(head));
   DrainPipeTo(pipes_[0], out_end);
   DrainPipeTo(pipes_[1], err_end);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "host/base/status.h"
 #include "host/base/unique_fd.h"
 #include "host/wire/ring.h"
@@ -20,8 +21,9 @@ class Timeline {
 
   Timeline(wire::RingMemory ring, UniqueFd out, UniqueFd err, TextCallback on_text);
 
-  // Emits whatever there is now. True when there was something in the ring.
-  absl::StatusOr<bool> Drain();
+  // Emits whatever there is now. True when there was something in the ring. `deliver_frames` is called in between:
+  // a frame that was sent before the last of it comes first, with what was written before that frame.
+  absl::StatusOr<bool> Drain(absl::FunctionRef<void()> deliver_frames);
   // Emits what was written up to `position`, and nothing later.
   absl::Status DrainTo(const wire::Position& position);
 

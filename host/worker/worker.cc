@@ -5,10 +5,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 
+#include "host/base/fds.h"
 #include "host/base/process.h"
 #include "host/wire/control.h"
 
@@ -21,9 +23,6 @@ constexpr absl::Duration kRingPoll = absl::Milliseconds(2);
 constexpr absl::Duration kExitReport = absl::Milliseconds(200);
 constexpr size_t kReadSize = 256u << 10;
 constexpr size_t kMaxFaults = 64u << 10;
-// The worker's private signals, as in embed/interrupts.h.
-int InsistSignal() { return SIGRTMIN + 10; }
-int DumpSignal() { return SIGRTMIN + 11; }
 
 }  // namespace
 
@@ -115,10 +114,10 @@ void Worker::Interrupt(uint32_t cell) {
 void Worker::Insist(uint32_t cell) {
   timeline_.shared().interrupt_target.store(cell);
   SignalWorker(SIGCONT, false);
-  SignalWorker(InsistSignal(), false);
+  SignalWorker(wire::InsistSignal(), false);
 }
 
-void Worker::DumpStacks() { SignalWorker(DumpSignal(), false); }
+void Worker::DumpStacks() { SignalWorker(wire::DumpSignal(), false); }
 
 void Worker::PauseOutput(bool paused) {
   if (paused == paused_ || finished_) return;
@@ -150,23 +149,41 @@ void Worker::OnChannel(uint32_t events) {
   if ((events & ~uint32_t{EPOLLOUT}) != 0) ReadChannel();
 }
 
-void Worker::ReadChannel() {
+size_t Worker::ReadChannel() {
   static thread_local std::array<char, kReadSize> buffer;
   ssize_t size = recv(ends_.channel.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-  if (size < 0) return;
+  if (size < 0) return 0;
   if (size == 0) {
     // The end itself is told by the keeper; a worker that only closed its channel will not come back.
+    channel_ended_ = true;
     loop_.Unwatch(ends_.channel.get());
     if (pid_ > 0) Kill();
-    return;
+    return 0;
   }
   decoder_.Feed(std::string_view(buffer.data(), static_cast<size_t>(size)));
   while (!finished_) {
     auto frame = decoder_.Next();
-    if (!frame.ok()) return Abandon(frame.status());
-    if (!*frame) return;
-    if (absl::Status status = Dispatch(**frame); !status.ok()) return Abandon(status);
+    absl::Status status = frame.status();
+    if (frame.ok() && !*frame) break;
+    if (status.ok()) status = Dispatch(**frame);
+    if (!status.ok()) {
+      Abandon(status);
+      break;
+    }
   }
+  return static_cast<size_t>(size);
+}
+
+absl::StatusOr<bool> Worker::DrainOutput() {
+  return timeline_.Drain([this] {
+    // No more than there is now: a worker that never stops sending must not hold up the loop.
+    size_t unread = channel_ended_ ? 0 : UnreadBytes(ends_.channel.get());
+    while (unread > 0 && !channel_ended_) {
+      const size_t size = ReadChannel();
+      if (size == 0) return;
+      unread -= std::min(unread, size);
+    }
+  });
 }
 
 absl::Status Worker::Dispatch(const wire::Frame& frame) {
@@ -221,16 +238,17 @@ void Worker::OnDoorbell() {
   eventfd_t ignored;
   eventfd_read(ends_.doorbell.get(), &ignored);
   if (paused_) return;
-  if (absl::StatusOr<bool> any = timeline_.Drain(); !any.ok()) return Abandon(any.status());
-  if (!polling_) {
+  if (absl::StatusOr<bool> any = DrainOutput(); !any.ok()) return Abandon(any.status());
+  if (!polling_ && !paused_ && !finished_) {
     polling_ = true;
     poll_timer_ = loop_.After(kRingPoll, [this] { KeepPolling(); });
   }
 }
 
 void Worker::KeepPolling() {
-  absl::StatusOr<bool> any = timeline_.Drain();
+  absl::StatusOr<bool> any = DrainOutput();
   if (!any.ok()) return Abandon(any.status());
+  if (paused_ || finished_) return;
   if (!*any && timeline_.PrepareToSleep()) {
     polling_ = false;
     poll_timer_ = 0;
@@ -240,7 +258,7 @@ void Worker::KeepPolling() {
 }
 
 void Worker::OnPipe() {
-  if (absl::StatusOr<bool> any = timeline_.Drain(); !any.ok()) Abandon(any.status());
+  if (absl::StatusOr<bool> any = DrainOutput(); !any.ok()) Abandon(any.status());
 }
 
 void Worker::OnKeeper() {
@@ -293,6 +311,7 @@ void Worker::OnKeeperGone() {
 
 void Worker::Abandon(const absl::Status& why) {
   if (exit_.reason.empty()) exit_.reason = std::string(why.message());
+  channel_ended_ = true;
   loop_.Unwatch(ends_.channel.get());
   Kill();
 }
@@ -307,7 +326,7 @@ void Worker::Finish() {
       if (size > 0) ReadChannel();
     }
   }
-  (void)timeline_.Drain();
+  (void)timeline_.Drain([] {});
   finished_ = true;
   loop_.Cancel(exit_timer_);
   loop_.Cancel(poll_timer_);

@@ -92,7 +92,9 @@ class Worker {
   void OnPidfd();
   void KeepPolling();
 
-  void ReadChannel();
+  // Bytes read; 0 when there are none.
+  size_t ReadChannel();
+  absl::StatusOr<bool> DrainOutput();
   absl::Status Dispatch(const wire::Frame& frame);
   template <typename Message>
   absl::Status Deliver(std::string_view payload, void (WorkerListener::*receive)(Message));
@@ -111,6 +113,7 @@ class Worker {
   wire::FrameDecoder decoder_;
   std::string outgoing_;
   bool channel_blocked_ = false;
+  bool channel_ended_ = false;
 
   int pid_ = -1;
   UniqueFd pidfd_;

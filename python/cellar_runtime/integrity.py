@@ -17,7 +17,8 @@ _enable_faults, _faults_enabled, _register_dump = (
 class Integrity:
     """Owns the worker's streams and knows what the process must look like when a cell starts."""
 
-    def __init__(self):
+    def __init__(self, wakeup_fd: int):
+        self._wakeup_fd = wakeup_fd  # of the loop: a signal just before it goes to sleep must wake it
         self.stdin = NoStdin()
         self._stdout = make_stream(1)
         self._stderr = make_stream(2)
@@ -33,8 +34,12 @@ class Integrity:
             repaired.append("file descriptors 0-2")
         if _cellar.restore_interrupts():
             repaired.append("the SIGINT handler")
-        if _set_wakeup_fd(-1) != -1:
-            repaired.append("the signal wakeup fd")
+        try:
+            # A loop without signal handlers leaves -1 behind.
+            if _set_wakeup_fd(self._wakeup_fd, warn_on_full_buffer=False) not in (-1, self._wakeup_fd):
+                repaired.append("the signal wakeup fd")
+        except (OSError, ValueError):
+            pass  # a cell has closed it: interrupts are then heard a little later
         if not _faults_enabled():
             _enable_faults(file=self._faults, all_threads=True)
             repaired.append("faulthandler")

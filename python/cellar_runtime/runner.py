@@ -18,6 +18,7 @@ from cellar_runtime.source import Compiler, is_coroutine
 
 _EXEC, _EVAL = exec, eval
 _guarded, _GuardedCoroutine = _cellar.guarded, _cellar.GuardedCoroutine
+_set_wakeup_fd, _take_pending_interrupt = signal.set_wakeup_fd, _cellar.take_pending_interrupt
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
 
 # The cell that code belongs to: tasks and callbacks inherit it from the cell that started them.
@@ -40,7 +41,7 @@ class Runner:
         self._exiting = False
         _cellar.install(CELL, _thread_origin, self._cancel)
         _mark_threads()
-        self._integrity = Integrity()
+        self._integrity = Integrity(self._loop._csock.fileno())
         self._namespace = Namespace({
             "display": display.display,
             "update_display": display.update_display,
@@ -139,6 +140,7 @@ class Runner:
 
     def _report(self, cell, error):
         """Sends the error of a cell; returns the cell's status."""
+        _take_pending_interrupt()  # the cell has ended; what is left is not to be disturbed
         interrupted = _cellar.was_interrupted() and isinstance(
             error, (KeyboardInterrupt, asyncio.CancelledError))
         if interrupted and isinstance(error, asyncio.CancelledError):
@@ -163,9 +165,14 @@ class Runner:
         task = self._task
         if task is None:
             return False
-        self._loop.call_soon_threadsafe(task.cancel)
+        self._loop.call_soon_threadsafe(self._cancel_task, task)
         # Insisting: whatever keeps the loop busy is in the way, unless it is this module finishing the cell.
         return insist and asyncio.current_task(self._loop) is not task
+
+    def _cancel_task(self, task):
+        # Unless the cell's own code ran on meanwhile and has had its KeyboardInterrupt.
+        if task is self._task and _take_pending_interrupt():
+            task.cancel()
 
     def _on_set(self, request, name, is_json, data):
         try:
@@ -195,6 +202,7 @@ class Runner:
         self._loop.remove_reader(_cellar.channel_fd())
         if self._task is None or asyncio.current_task(self._loop) is not self._task:
             self._loop.call_soon(os._exit, 0)
+        _set_wakeup_fd(-1)  # the socket is the worker's
 
 
 def run_worker() -> None:

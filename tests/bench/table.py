@@ -93,7 +93,7 @@ class Line:
             bar, met = f"<= {row.ratio_at_most} x", ratio is not None and ratio <= row.ratio_at_most
         elif row.at_least is not None:
             bar, met = f">= {show(row.at_least, unit)}", median >= row.at_least
-        self.met = met
+        self.met = met = None if self.missing else met
         self.cells = [row.title, show(median, unit), show(*tail) if tail else "", row.against,
                       show(peer, unit) if peer is not None else "", f"{ratio:.3g}" if ratio is not None else "", bar,
                       {None: "", True: "met", False: "MISSED"}[met]]

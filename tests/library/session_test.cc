@@ -170,6 +170,10 @@ TEST_F(SessionTest, TimeoutEndsTheCell) {
   EXPECT_TRUE(outcome.timed_out);
 }
 
+TEST_F(SessionTest, AnInfiniteTimeoutIsNone) {
+  EXPECT_TRUE(Run("import time\ntime.sleep(0.05)", {.timeout = absl::InfiniteDuration()}).ok());
+}
+
 TEST_F(SessionTest, KillsACellThatIgnoresTheInterruptAfterTheGraceOfTheHost) {
   StartHost({.interrupt_grace = absl::Milliseconds(200)});
   Run("x = 1");  // the worker is up, so that the time-out is that of the cell alone
@@ -314,9 +318,12 @@ TEST_F(SessionTest, BadOptionsAreNamed) {
   EXPECT_THAT(std::string(no_worker.message()), HasSubstr("/no/such/worker"));
 }
 
-TEST_F(SessionTest, AWorkerProgramThatIsNoneFailsTheFirstCall) {
-  StartHost({.worker_program = "/bin/true"});
-  EXPECT_EQ(session_->Run("1").status().code(), absl::StatusCode::kUnavailable);
+TEST_F(SessionTest, AWorkerProgramThatIsNoneFailsTheFirstCell) {
+  auto host = Host::Start({.worker_program = "/bin/true"});
+  ASSERT_TRUE(host.ok()) << host.status();
+  auto session = (*host)->Open();
+  absl::Status status = session.ok() ? (*session)->Run("1").status() : session.status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
 }
 
 TEST_F(SessionTest, ItsThreadsTakeNoSignalsOfTheProgram) {

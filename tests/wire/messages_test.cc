@@ -29,8 +29,8 @@ TEST(MessagesTest, ADisplayKeepsEveryField) {
 }
 
 TEST(MessagesTest, AnEnvironmentEntryCanRemoveAVariable) {
-  Setup setup = {.cwd = "/", .environment = {{"A", "1"}, {"B", std::nullopt}}, .sys_path = {"x"}};
-  std::optional<Setup> decoded = Decode<Setup>(Encode(setup));
+  wire::Setup setup = {.cwd = "/", .environment = {{"A", "1"}, {"B", std::nullopt}}, .sys_path = {"x"}};
+  std::optional<wire::Setup> decoded = Decode<wire::Setup>(Encode(setup));
   ASSERT_TRUE(decoded.has_value());
   EXPECT_EQ(decoded->environment[0].value, "1");
   EXPECT_FALSE(decoded->environment[1].value.has_value());

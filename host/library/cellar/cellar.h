@@ -65,7 +65,7 @@ struct SessionOptions {
 };
 
 struct RunOptions {
-  absl::Duration timeout = absl::Seconds(30);  // of inactivity; zero = none
+  absl::Duration timeout = absl::Seconds(30);  // of inactivity; zero or infinite = none
   CellObserver* observer = nullptr;            // sees the output while the cell runs
 };
 
@@ -79,7 +79,7 @@ class Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  // Returns while the worker starts; one that cannot start shows in the first call.
+  // Returns while the worker starts; that it cannot start shows here or in the first call.
   absl::StatusOr<std::unique_ptr<Session>> Open(SessionOptions options = {});
 
   // What was passed over when the interpreter was chosen, one sentence each.

@@ -1,0 +1,217 @@
+// Workers that die: what the outcome says of it, and how the session goes on.
+#include <signal.h>
+
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/worker/worker_test.h"
+
+namespace cellar::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Optional;
+
+class DeathTest : public WorkerTest {
+ protected:
+  void SetUp() override {
+    WorkerTest::SetUp();
+    Run("x = 'kept'");
+  }
+
+  // Of a cell that was the second one of its worker.
+  void ExpectDeath(const CellOutcome& outcome, const std::string& how) {
+    EXPECT_EQ(outcome.status, CellStatus::kError) << how;
+    EXPECT_EQ(outcome.state, StateAfter::kLost) << how;
+    EXPECT_THAT(outcome.state_detail, AllOf(HasSubstr(how), HasSubstr("state lost")));
+    EXPECT_THAT(outcome, Fails("WorkerDied")) << how;
+    ASSERT_TRUE(outcome.death.has_value()) << how;
+    EXPECT_THAT(outcome.death->Describe(), HasSubstr(how));
+  }
+
+  void ExpectFreshSession() {
+    const absl::Time start = absl::Now();
+    CellOutcome next = Run("'x' in globals()");
+    // The bar is 10 ms; the rest is for a busy machine.
+    EXPECT_LT(absl::Now() - start, absl::Seconds(1));
+    EXPECT_THAT(next, ResultIs("False"));
+    EXPECT_EQ(next.execution_count, 1u);
+    EXPECT_EQ(next.state, StateAfter::kFresh);
+    EXPECT_THAT(next.state_detail, HasSubstr("fresh session"));
+    CellOutcome later = Run("1");
+    EXPECT_EQ(later.state, StateAfter::kKept) << "said once";
+    EXPECT_EQ(later.state_detail, "");
+  }
+};
+
+TEST_F(DeathTest, ASegmentationFaultNamesTheSignalAndThePythonStack) {
+  CellOutcome outcome = Run("import ctypes\ndef crash():\n    ctypes.string_at(0)\nprint('last words')\ncrash()");
+  ExpectDeath(outcome, "died of SIGSEGV");
+  EXPECT_THAT(outcome.death->signal, Optional(SIGSEGV));
+  EXPECT_THAT(outcome.death->python_stack,
+              AllOf(HasSubstr("File \"<cell 2>\", line 3 in crash\n"), HasSubstr("File \"<cell 2>\", line 5 in <module>\n"),
+                    Not(HasSubstr("cellar_runtime"))));
+  EXPECT_EQ(outcome.error->traceback, outcome.death->python_stack);
+  EXPECT_EQ(outcome.stdout_text(), "last words\n");
+  ExpectFreshSession();
+}
+
+TEST_F(DeathTest, AnAbortNamesTheSignalAndThePythonStack) {
+  CellOutcome outcome = Run("import os\nprint('last words')\nos.abort()");
+  ExpectDeath(outcome, "died of SIGABRT");
+  EXPECT_THAT(outcome.death->python_stack, HasSubstr("File \"<cell 2>\", line 3 in <module>\n"));
+  EXPECT_EQ(outcome.stdout_text(), "last words\n");
+  ExpectFreshSession();
+}
+
+TEST_F(DeathTest, ACrashInAThreadShowsThatThread) {
+  CellOutcome outcome = Run("import ctypes, threading\ndef crash(): ctypes.string_at(0)\n"
+                            "t = threading.Thread(target=crash)\nt.start()\nt.join()");
+  ExpectDeath(outcome, "died of SIGSEGV");
+  EXPECT_THAT(outcome.death->python_stack, HasSubstr("File \"<cell 2>\", line 2 in crash\n"));
+  ExpectFreshSession();
+}
+
+TEST_F(DeathTest, AnOverflowOfTheCStackShowsThePythonStack) {
+  CellOutcome outcome = Run("import sys\nsys.setrecursionlimit(10 ** 8)\n"
+                            "class A:\n    def __getattr__(self, name): return getattr(self, name)\nA().x",
+                            {.timeout = absl::ZeroDuration()});
+  ExpectDeath(outcome, "died of SIGSEGV");
+  EXPECT_THAT(outcome.death->python_stack, HasSubstr("File \"<cell 2>\", line 4 in __getattr__\n"));
+  ExpectFreshSession();
+}
+
+TEST_F(DeathTest, AnExitNamesTheCode) {
+  CellOutcome outcome = Run("import os, sys\nprint('last words')\nprint('and errors', file=sys.stderr)\nos._exit(3)");
+  ExpectDeath(outcome, "exited with code 3");
+  EXPECT_THAT(outcome.death->exit_code, Optional(3));
+  EXPECT_EQ(outcome.death->signal, std::nullopt);
+  EXPECT_EQ(outcome.stdout_text(), "last words\n");
+  EXPECT_EQ(outcome.stderr_text(), "and errors\n");
+  ExpectFreshSession();
+}
+
+TEST_F(DeathTest, AWorkerKilledFromOutsideDuringACellIsNoticed) {
+  const int worker = std::stoi(Evaluate("import os, time\nos.getpid()"));
+  StartedCell cell(session(), "print('ready\\n', end='')\ntime.sleep(100)");
+  cell.WaitFor("ready");
+  const absl::Time start = absl::Now();
+  ASSERT_EQ(kill(worker, SIGKILL), 0);
+  CellOutcome outcome = cell.Join();
+  // The bar is 5 ms; the rest is for a busy machine.
+  EXPECT_LT(absl::Now() - start, absl::Milliseconds(500));
+  ExpectDeath(outcome, "died of SIGKILL");
+  EXPECT_EQ(outcome.stdout_text(), "ready\n");
+  ExpectFreshSession();
+}
+
+TEST_F(DeathTest, AWorkerKilledBetweenCellsIsReplacedForTheNext) {
+  const int worker = std::stoi(Evaluate("import os\nos.getpid()"));
+  const int keeper = std::stoi(Evaluate("os.getppid()"));
+  ASSERT_EQ(kill(worker, SIGKILL), 0);
+  // It reports before it ends.
+  ASSERT_TRUE(Eventually([&] { return kill(keeper, 0) != 0; }));
+  ExpectFreshSession();
+}
+
+TEST_F(DeathTest, ASignalThatEndsTheProcessIsNamed) {
+  CellOutcome outcome = Run("import os, signal\nos.killpg(0, signal.SIGTERM)\nsignal.pause()");
+  ExpectDeath(outcome, "died of SIGTERM");
+  ExpectFreshSession();
+  Run("x = 1");
+  outcome = Run("import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 1))\nwhile True: pass");
+  EXPECT_THAT(outcome, Fails("WorkerDied"));
+}
+
+TEST_F(DeathTest, ACrashLeavesNoCoreFile) {
+  EXPECT_THAT(Run("import resource\nresource.getrlimit(resource.RLIMIT_CORE)"), ResultIs("(0, 0)"));
+}
+
+TEST_F(DeathTest, AWorkerGoesBeforeItsHostWhenMemoryRunsOut) {
+  std::string own;
+  std::ifstream("/proc/self/oom_score_adj") >> own;
+  EXPECT_GT(std::stoi(Evaluate("int(open('/proc/self/oom_score_adj').read())")), std::stoi(own));
+}
+
+TEST_F(DeathTest, AClosedChannelIsTheWorkersEnd) {
+  ExpectDeath(Run("import os\nprint('before')\nos.closerange(3, 2000)\n5"), "");
+  ExpectFreshSession();
+}
+
+TEST_F(DeathTest, ClosingTheLowDescriptorsDoesNoHarm) {
+  CellOutcome outcome = Run("import os\nos.closerange(3, 256)\n5");
+  EXPECT_THAT(outcome, ResultIs("5"));
+  EXPECT_THAT(Run("x"), ResultIs("'kept'"));
+  EXPECT_THAT(Run("import asyncio\nawait asyncio.sleep(0.01, x)"), ResultIs("'kept'"));
+  EXPECT_THAT(Run("await asyncio.to_thread(abs, -1)"), ResultIs("1"));
+}
+
+TEST_F(DeathTest, GarbageOnEverySocketIsTheWorkersEnd) {
+  CellOutcome outcome = Run(R"(
+import os, time
+print('before')
+for name in os.listdir('/proc/self/fd'):
+    try:
+        if 'socket' in os.readlink('/proc/self/fd/' + name): os.write(int(name), b'\xff' * 4096)
+    except OSError: pass
+time.sleep(30)
+)");
+  ExpectDeath(outcome, "died of SIGKILL");
+  EXPECT_FALSE(outcome.death->reason.empty());
+  EXPECT_EQ(outcome.stdout_text(), "before\n");
+  ExpectFreshSession();
+}
+
+TEST_F(DeathTest, GarbageInTheRingIsTheWorkersEnd) {
+  CellOutcome outcome = Run(R"(
+import ctypes
+for line in open('/proc/self/maps'):
+    if 'cellar-ring' in line:
+        start, end = (int(part, 16) for part in line.split()[0].split('-'))
+        ctypes.memset(start, 0xff, end - start)
+)");
+  ExpectDeath(outcome, "died of SIGKILL");
+  ExpectFreshSession();
+}
+
+TEST_F(DeathTest, AWorkerThatDiesAgainAndAgainIsReplacedAgainAndAgain) {
+  for (int i = 0; i < 20; ++i) {
+    CellOutcome outcome = Run("import os\nos._exit(1)");
+    EXPECT_THAT(outcome, Fails("WorkerDied")) << i;
+    EXPECT_THAT(Run("1"), ResultIs("1")) << i;
+  }
+}
+
+TEST_F(DeathTest, ADeadWorkersSocketsAndValuesGoWithIt) {
+  EXPECT_TRUE(session().Set("y", 5).ok());
+  Run("import os\nos._exit(1)");
+  EXPECT_EQ(session().Get("y").status().code(), absl::StatusCode::kNotFound);
+}
+
+class MemoryCapTest : public DeathTest {
+ protected:
+  SessionOptions Options() override {
+    std::filesystem::create_directory(scratch_ / ".cellar");
+    std::ofstream(scratch_ / ".cellar/settings.json") << R"({"memory_cap_mb": 300})";
+    return {.cwd = scratch_.path()};
+  }
+
+ private:
+  ScratchDirectory scratch_;
+};
+
+TEST_F(MemoryCapTest, ACellThatWantsTooMuchGetsAMemoryErrorAndTheStateIsKept) {
+  if (kSanitized) GTEST_SKIP() << "shadow memory counts";
+  EXPECT_THAT(Run("b = bytearray(1 << 30)"), Fails("MemoryError"));
+  EXPECT_THAT(Run("small = bytearray(50 << 20)\nx"), ResultIs("'kept'"));
+  EXPECT_THAT(Run("l = []\nwhile True: l.append(bytearray(1 << 20))"), Fails("MemoryError"));
+  EXPECT_THAT(Run("del l\nx"), ResultIs("'kept'"));
+}
+
+}  // namespace
+}  // namespace cellar::testing
