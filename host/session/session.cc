@@ -44,6 +44,7 @@ absl::Status Session::Prepare() {
                        .sys_path = options_.sys_path,
                        .memory_cap = options_.memory_cap};
   CELLAR_ASSIGN_OR_RETURN(worker_, source->Fork(setup, *this));
+  template_was_ready_ = source->ready().has_value();
   worker_ready_ = false;
   had_cells_ = false;
   next_cell_ = 1;
@@ -89,7 +90,7 @@ void Session::Start(CellJob job) {
   running_->log = std::make_unique<OutputLog>(storage_, OutputOptions());
   running_->outcome.execution_count = next_cell_++;
   running_->started = absl::Now();
-  RestartTimeout();
+  if (worker_ready_) RestartTimeout();
   worker_->Send(wire::Execute{.cell = running_->outcome.execution_count, .code = running_->request.code});
 }
 
@@ -126,6 +127,7 @@ void Session::OnTimeout() {
 }
 
 void Session::OnWorkerReady() {
+  start_retried_ = false;
   worker_ready_ = true;
   // The first cell was waiting in the channel; its time begins now.
   if (running_ == nullptr) return;
@@ -215,6 +217,8 @@ void Session::OnValue(wire::Value value) {
 }
 
 void Session::OnWorkerExit(WorkerExit exit) {
+  // The template was killed before it could fork, and nobody knew yet: nothing has run, so another one may try.
+  bool again = worker_->pid() < 0 && template_was_ready_ && !std::exchange(start_retried_, true);
   // Not destroyed here: this is a call from inside it.
   loop_.Post([worker = std::move(worker_)] {});
   bool could_not_start = !std::exchange(worker_ready_, false);
@@ -222,10 +226,17 @@ void Session::OnWorkerExit(WorkerExit exit) {
   if (closing_) return FinishClose();
   if (running_value_) {
     ValueJob job = *std::exchange(running_value_, std::nullopt);
-    job.done(absl::UnavailableError("the worker " + exit.Describe()));
+    if (again) {
+      queue_.push_front(std::move(job));
+    } else {
+      job.done(absl::UnavailableError("the worker " + exit.Describe()));
+    }
   }
   if (running_ != nullptr && !running_->ended) {
-    if (could_not_start) {
+    if (again && running_->ladder == nullptr) {
+      std::unique_ptr<RunningCell> cell = std::move(running_);
+      queue_.push_front(CellJob{std::move(cell->request), std::move(cell->done)});
+    } else if (could_not_start) {
       std::unique_ptr<RunningCell> cell = std::move(running_);
       loop_.Cancel(cell->timeout_timer);
       cell->done(absl::UnavailableError(exit.Describe()));

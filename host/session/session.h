@@ -138,6 +138,8 @@ class Session : private WorkerListener {
 
   std::unique_ptr<Worker> worker_;
   bool worker_ready_ = false;
+  bool template_was_ready_ = false;  // when the worker was asked for
+  bool start_retried_ = false;
   uint32_t next_cell_ = 1;
   uint32_t next_request_ = 1;
   bool had_cells_ = false;      // of the worker: there is state to lose

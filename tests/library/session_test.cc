@@ -329,6 +329,7 @@ TEST_F(SessionTest, AWorkerProgramThatIsNoneFailsTheFirstCell) {
 TEST_F(SessionTest, ItsThreadsTakeNoSignalsOfTheProgram) {
   // Delivered to a thread that does not block it: only this one is left.
   static std::atomic<std::thread::id> handled_on;
+  handled_on = std::thread::id();
   struct sigaction action = {}, before;
   action.sa_handler = [](int) { handled_on = std::this_thread::get_id(); };
   sigaction(SIGUSR1, &action, &before);
