@@ -29,6 +29,11 @@ std::atomic<bool> g_interrupted = false;  // the host has interrupted the runnin
 // An interrupt that came between two pieces of the cell's own code; the next piece, or the loop, takes it. Main thread.
 bool g_pending = false;
 
+// True when an interrupt of that cell was asked for; tells the host that it is known now.
+bool HearInterrupt(uint32_t cell) {
+  return g_shared->interrupt_target.compare_exchange_strong(cell, 0);
+}
+
 // In signal context.
 void OnSignal(int signal, siginfo_t* info, void*) {
   uint32_t running = g_shared->running_cell.load();
@@ -59,6 +64,7 @@ PyObject* OnPythonSignal(bool insist) {
   uint32_t running = g_shared->running_cell.load();
   if (running == 0 || g_signalled_cell != running) Py_RETURN_NONE;  // that cell is over
   if (g_signalled_by_host) {
+    HearInterrupt(running);
     // One interrupt is one KeyboardInterrupt: what the cell does about it is not disturbed again before the host
     // insists.
     if (g_interrupted.exchange(true) && !insist) Py_RETURN_NONE;
@@ -238,7 +244,7 @@ bool BeginCell(uint32_t cell) {
   g_shared->running_cell.store(cell);
   // The host stores the target and then signals: a signal that came before the store above did nothing, but then
   // its target is visible here.
-  if (g_shared->interrupt_target.load() == cell) g_interrupted = true;
+  if (HearInterrupt(cell)) g_interrupted = true;
   return g_interrupted;
 }
 

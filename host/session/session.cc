@@ -111,6 +111,11 @@ void Session::Fail(Job job, const absl::Status& status) {
 void Session::Interrupt() {
   if (running_ == nullptr || running_->ended) return;
   if (running_->ladder != nullptr) return running_->ladder->KillNow();
+  if (!worker_ready_) {
+    // A worker that is just being made has no handler for the signal yet.
+    if (std::exchange(running_->interrupt_when_ready, true)) worker_->Kill();
+    return;
+  }
   running_->ladder = std::make_unique<InterruptLadder>(
       loop_, *worker_, running_->outcome.execution_count, options_.interrupt_grace);
 }
@@ -133,6 +138,7 @@ void Session::OnWorkerReady() {
   if (running_ == nullptr) return;
   running_->started = absl::Now();
   RestartTimeout();
+  if (running_->interrupt_when_ready) Interrupt();
 }
 
 void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text) {

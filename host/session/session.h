@@ -95,6 +95,7 @@ class Session : private WorkerListener {
     EventLoop::TimerId timeout_timer = 0;
     EventLoop::TimerId settle_timer = 0;
     std::unique_ptr<InterruptLadder> ladder;
+    bool interrupt_when_ready = false;
     bool ended = false;  // only the disk is waited for
   };
   struct CellJob {

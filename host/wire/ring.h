@@ -38,7 +38,8 @@ struct RingHeader {
   std::atomic<uint32_t> writer_waits;
   std::atomic<uint32_t> room;
   alignas(64) std::atomic<uint32_t> running_cell;      // the worker's; 0 between cells
-  std::atomic<uint32_t> interrupt_target;              // the host's; the cell a SIGINT is meant for
+  // The cell a SIGINT is meant for: set by the host, set to 0 by the worker when it acts on it.
+  std::atomic<uint32_t> interrupt_target;
   alignas(64) std::atomic<uint32_t> pipes_generation;  // the host's; odd while it reads a pipe
   std::atomic<uint64_t> out_read;                      // bytes the host has taken from the pipes
   std::atomic<uint64_t> err_read;

@@ -24,6 +24,7 @@ class InterruptLadder {
  private:
   EventLoop& loop_;
   Worker& worker_;
+  EventLoop::TimerId repeat_timer_;
   EventLoop::TimerId insist_timer_;
   EventLoop::TimerId dump_timer_;
   EventLoop::TimerId kill_timer_;

@@ -111,6 +111,10 @@ void Worker::Interrupt(uint32_t cell) {
   SignalWorker(SIGINT, true);
 }
 
+void Worker::RepeatInterrupt(uint32_t cell) {
+  if (timeline_.shared().interrupt_target.load() == cell) SignalWorker(SIGINT, false);
+}
+
 void Worker::Insist(uint32_t cell) {
   timeline_.shared().interrupt_target.store(cell);
   SignalWorker(SIGCONT, false);

@@ -63,6 +63,8 @@ class Worker {
 
   // Names the cell, then SIGINT to the worker's process group. Hits that cell or nothing.
   void Interrupt(uint32_t cell);
+  // Signals again unless the worker has acted: Python misses a signal that comes just before a blocking call.
+  void RepeatInterrupt(uint32_t cell);
   // As Interrupt, through a signal that a cell cannot have replaced by accident.
   void Insist(uint32_t cell);
   // Makes the worker write its Python stacks, to be part of WorkerExit.

@@ -11,6 +11,7 @@ import sys
 import threading
 
 import _cellar
+import cellar_prelude
 from cellar_runtime import display, figures, ipython_display, tracebacks, values
 from cellar_runtime.integrity import Integrity
 from cellar_runtime.namespace import Namespace
@@ -42,11 +43,7 @@ class Runner:
         _cellar.install(CELL, _thread_origin, self._cancel)
         _mark_threads()
         self._integrity = Integrity(self._loop._csock.fileno())
-        self._namespace = Namespace({
-            "display": display.display,
-            "update_display": display.update_display,
-            "clear_output": display.clear_output,
-        })
+        self._namespace = Namespace(cellar_prelude.names())
         display.install(_publish)
         os.register_at_fork(after_in_child=self._after_fork_in_child)
 
@@ -113,7 +110,8 @@ class Runner:
             _guarded(figures.flush_figures)
             _guarded(self._integrity.flush)
         except BaseException as error:
-            status = max(status, self._report(cell, error)) if status == _OK else status
+            if status == _OK:
+                status = self._report(cell, error)
         _end_cell()
         self._task = None
         _send_done(cell, status, self._integrity.stdin.requested)

@@ -164,6 +164,22 @@ TEST_F(SessionTest, InterruptWithoutACellDoesNothing) {
   EXPECT_TRUE(Run("1").ok());
 }
 
+TEST_F(SessionTest, InterruptWhileTheWorkerIsBeingMadeDoesNotEndIt) {
+  Run("1");  // the template is up
+  for (int i = 0; i < 20; ++i) {
+    session_ = Open();
+    std::thread interrupting([&] {
+      absl::SleepFor(i * absl::Microseconds(500));
+      session_->Interrupt();
+    });
+    // The time-out is for an interrupt that came before the cell.
+    CellOutcome outcome = Run("while True: pass", {.timeout = absl::Seconds(1)});
+    EXPECT_EQ(outcome.status, CellStatus::kCancelled);
+    EXPECT_EQ(outcome.state, StateAfter::kKept);
+    interrupting.join();
+  }
+}
+
 TEST_F(SessionTest, TimeoutEndsTheCell) {
   CellOutcome outcome = Run("while True: pass", {.timeout = absl::Milliseconds(100)});
   EXPECT_EQ(outcome.status, CellStatus::kCancelled);
