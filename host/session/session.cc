@@ -239,7 +239,7 @@ void Session::OnWorkerExit(WorkerExit exit) {
     }
   }
   if (running_ != nullptr && !running_->ended) {
-    if (again && running_->ladder == nullptr) {
+    if (again && running_->ladder == nullptr && !running_->interrupt_when_ready) {
       std::unique_ptr<RunningCell> cell = std::move(running_);
       queue_.push_front(CellJob{std::move(cell->request), std::move(cell->done)});
     } else if (could_not_start) {

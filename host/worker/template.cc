@@ -126,7 +126,10 @@ absl::StatusOr<std::unique_ptr<Worker>> Template::Fork(const wire::Setup& setup,
   fds[wire::kStdoutFd] = out.write.get();
   fds[wire::kStderrFd] = err.write.get();
   fds[wire::kFaultsFd] = faults.get();
-  CELLAR_RETURN_IF_ERROR(wire::SendControl(control_.get(), wire::Fork{}, fds));
+  if (absl::Status sent = wire::SendControl(control_.get(), wire::Fork{}, fds); !sent.ok()) {
+    OnControl();  // knows better why
+    return ended_ ? absl::UnavailableError(failure_) : sent;
+  }
 
   WorkerEnds ends = {.channel = std::move(channel.first),
                      .keeper = std::move(keeper.first),

@@ -76,6 +76,7 @@ class Runner:
             _reseed_numpy()
         except OSError as error:
             _cellar.send_hello(str(error))
+            os._exit(1)  # cells that wait in the channel already must not run
         else:
             _cellar.send_hello("")
 

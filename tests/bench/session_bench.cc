@@ -130,6 +130,9 @@ void MeasureRespawn(Host& host, const Counts& counts) {
   PrintSeconds("respawn_python", python);
 }
 
+// From the word that code has begun to the moment it is surely in its wait or loop.
+constexpr absl::Duration kWellInside = absl::Milliseconds(3);
+
 // A cell that goes on until something is done to it.
 class LongCell : private CellObserver {
  public:
@@ -141,7 +144,7 @@ class LongCell : private CellObserver {
       return outcome;
     });
     started_.WaitForNotification();
-    absl::SleepFor(absl::Milliseconds(3));
+    absl::SleepFor(kWellInside);
   }
 
   CellOutcome Outcome() { return Must(outcome_.get()); }
@@ -193,8 +196,9 @@ constexpr Interruptible kInterruptibles[] = {
      "def wait(): asyncio.run(work())\n"},
 };
 
+// Idle until it is told to go, so that it takes no processor from the cell.
 constexpr char kInterruptLoop[] =
-    "while True:\n"
+    "while sys.stdin.readline():\n"
     "  try: wait()\n"
     "  except KeyboardInterrupt: print('out', flush=True)\n";
 
@@ -202,7 +206,7 @@ void MeasureInterrupt(Host& host, const Interruptible& what, const Counts& count
   std::unique_ptr<Session> session = Must(host.Open());
   MustRun(*session, "import asyncio, time");
   Program python(
-      {kPython, "-c", absl::StrCat("import asyncio, time\n", what.script, kInterruptLoop)});
+      {kPython, "-c", absl::StrCat("import asyncio, sys, time\n", what.script, kInterruptLoop)});
   Samples ours;
   Samples plain;
   for (int i = 0; i < counts.interrupts; ++i) {
@@ -215,12 +219,12 @@ void MeasureInterrupt(Host& host, const Interruptible& what, const Counts& count
     }
     ours.Add(cell.SecondsFrom(interrupted));
 
-    // The loop above prints "out" and at once the next "go".
-    if (i == 0) python.ReadUntil("go\n");
-    absl::SleepFor(absl::Milliseconds(3));
+    python.Write("\n");
+    python.ReadUntil("go\n");
+    absl::SleepFor(kWellInside);
     plain.Add(SecondsOf([&] {
       kill(python.pid(), SIGINT);
-      python.ReadUntil("go\n");
+      python.ReadUntil("out\n");
     }));
   }
   PrintSeconds(what.name, ours);

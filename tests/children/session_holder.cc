@@ -42,9 +42,10 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     sessions.push_back((*host)->Open().value());
     observers.push_back(std::make_unique<ReadyCounter>(not_ready));
-    cells.emplace_back([&session = *sessions.back(), &observer = *observers.back(), code = argv[i]] {
-      (void)session.Run(code, {.timeout = absl::ZeroDuration(), .observer = &observer});
-    });
+    cells.emplace_back(
+        [&session = *sessions.back(), &observer = *observers.back(), code = argv[i]] {
+          (void)session.Run(code, {.timeout = absl::ZeroDuration(), .observer = &observer});
+        });
   }
   not_ready.Wait();
   std::puts("ready");

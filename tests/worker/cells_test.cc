@@ -84,7 +84,8 @@ TEST_F(CellsTest, AnUnderscoreOfTheUsersOwnIsLeftAlone) {
 
 TEST_F(CellsTest, FutureImportsLast) {
   Run("from __future__ import annotations");
-  EXPECT_THAT(Run("def f(x: NotDefined): pass\nf.__annotations__"), ResultIs("{'x': 'NotDefined'}"));
+  EXPECT_THAT(Run("def f(x: NotDefined): pass\nf.__annotations__"),
+              ResultIs("{'x': 'NotDefined'}"));
 }
 
 TEST_F(CellsTest, ContextVariablesLast) {
@@ -114,7 +115,8 @@ async def count():
 async def context():
     yield 'inside'
 )");
-  EXPECT_THAT(Run("seen = []\nasync for i in count(): seen.append(i)\nseen"), ResultIs("[0, 1, 2]"));
+  EXPECT_THAT(Run("seen = []\nasync for i in count(): seen.append(i)\nseen"),
+              ResultIs("[0, 1, 2]"));
   EXPECT_THAT(Run("async with context() as where: pass\nwhere"), ResultIs("'inside'"));
   EXPECT_THAT(Run("[2 * i async for i in count()]"), ResultIs("[0, 2, 4]"));
 }
@@ -127,7 +129,9 @@ TEST_F(CellsTest, ATaskGoesOnBetweenCells) {
       "    await asyncio.sleep(0.02)\n"
       "    global finished\n"
       "    finished = True\n"
-      "    open('" + mark + "', 'w').close()\n"
+      "    open('" +
+      mark +
+      "', 'w').close()\n"
       "task = asyncio.create_task(later())");
   EXPECT_TRUE(Eventually([&] { return std::filesystem::exists(mark); })) << "no cell is running";
   EXPECT_THAT(Run("finished, task.done()"), ResultIs("(True, True)"));
@@ -186,18 +190,19 @@ TEST_F(CellsTest, AnErrorHasNameValueAndTheStateIsKept) {
 }
 
 TEST_F(CellsTest, ATracebackShowsCauses) {
-  EXPECT_EQ(TracebackOf("try:\n    int('a')\nexcept ValueError as e:\n    raise KeyError('k') from e"),
-            "Traceback (most recent call last):\n"
-            "  File \"<cell 1>\", line 2, in <module>\n"
-            "    int('a')\n"
-            "ValueError: invalid literal for int() with base 10: 'a'\n"
-            "\n"
-            "The above exception was the direct cause of the following exception:\n"
-            "\n"
-            "Traceback (most recent call last):\n"
-            "  File \"<cell 1>\", line 4, in <module>\n"
-            "    raise KeyError('k') from e\n"
-            "KeyError: 'k'");
+  EXPECT_EQ(
+      TracebackOf("try:\n    int('a')\nexcept ValueError as e:\n    raise KeyError('k') from e"),
+      "Traceback (most recent call last):\n"
+      "  File \"<cell 1>\", line 2, in <module>\n"
+      "    int('a')\n"
+      "ValueError: invalid literal for int() with base 10: 'a'\n"
+      "\n"
+      "The above exception was the direct cause of the following exception:\n"
+      "\n"
+      "Traceback (most recent call last):\n"
+      "  File \"<cell 1>\", line 4, in <module>\n"
+      "    raise KeyError('k') from e\n"
+      "KeyError: 'k'");
 }
 
 TEST_F(CellsTest, ATracebackShowsTheMembersOfAGroup) {
@@ -214,10 +219,12 @@ TEST_F(CellsTest, ATracebackShowsTheMembersOfAGroup) {
 }
 
 TEST_F(CellsTest, ATracebackHasNoFramesOfCellarsOwn) {
-  Run("import asyncio\nasync def fail(): return 1 / 0\nclass R:\n  def __repr__(self): raise OSError");
-  for (const char* code : {"1 / 0", "await fail()", "[1 / i async for i in None]",
-                           "await asyncio.gather(fail())", "display(1, raw=True)", "import no_such_module",
-                           "try:\n  await fail()\nexcept Exception: 1 / 0"}) {
+  Run("import asyncio\nasync def fail(): return 1 / 0\nclass R:\n  def __repr__(self): raise "
+      "OSError");
+  for (const char* code :
+       {"1 / 0", "await fail()", "[1 / i async for i in None]", "await asyncio.gather(fail())",
+        "display(1, raw=True)", "import no_such_module",
+        "try:\n  await fail()\nexcept Exception: 1 / 0"}) {
     EXPECT_THAT(TracebackOf(code), AllOf(HasSubstr("<cell "), Not(HasSubstr("cellar")),
                                          Not(HasSubstr("frozen cellar")), Not(HasSubstr("runner"))))
         << code;
@@ -298,17 +305,20 @@ TEST_F(CellsTest, EndlessRecursionIsAnError) {
 // --- processes and threads ----------------------------------------------------------------------
 
 TEST_F(CellsTest, AForkedChildThatReturnsFromTheCellExits) {
-  CellOutcome outcome = Run("import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\n"
-                            "print('parent' if pid else 'child')\n7");
+  CellOutcome outcome =
+      Run("import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\n"
+          "print('parent' if pid else 'child')\n7");
   EXPECT_THAT(outcome, ResultIs("7"));
   EXPECT_EQ(outcome.stdout_text(), "child\nparent\n");
   EXPECT_THAT(Run("print('once')"), Prints("once\n"));
 }
 
 TEST_F(CellsTest, AForkedChildThatReturnsFromAnAwaitExits) {
-  CellOutcome outcome = Run("import asyncio, os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\n"
-                            "await asyncio.sleep(0.01)\nprint('parent' if pid else 'child')");
-  EXPECT_THAT(outcome.stdout_text(), AllOf(HasSubstr("parent\n"), Not(HasSubstr("parent\nparent"))));
+  CellOutcome outcome =
+      Run("import asyncio, os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\n"
+          "await asyncio.sleep(0.01)\nprint('parent' if pid else 'child')");
+  EXPECT_THAT(outcome.stdout_text(),
+              AllOf(HasSubstr("parent\n"), Not(HasSubstr("parent\nparent"))));
   EXPECT_THAT(Run("1"), ResultIs("1"));
 }
 
@@ -316,18 +326,21 @@ TEST_F(CellsTest, AForkedChildExitsWithTheCodeOfItsError) {
   EXPECT_THAT(Run("import os, sys\npid = os.fork()\nif not pid: sys.exit(7)\n"
                   "os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])"),
               ResultIs("7"));
-  CellOutcome raised = Run("pid = os.fork()\nif not pid: 1 / 0\n"
-                           "os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])");
+  CellOutcome raised =
+      Run("pid = os.fork()\nif not pid: 1 / 0\n"
+          "os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])");
   EXPECT_THAT(raised, ResultIs("1"));
   EXPECT_THAT(raised.stderr_text(), EndsWith("ZeroDivisionError: division by zero\n"));
 }
 
 TEST_F(CellsTest, AForkedChildCannotSendFrames) {
-  CellOutcome outcome = Run("import os\npid = os.fork()\nif not pid: display({'a': 1})\n"
-                            "os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])");
+  CellOutcome outcome =
+      Run("import os\npid = os.fork()\nif not pid: display({'a': 1})\n"
+          "os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])");
   EXPECT_THAT(outcome, ResultIs("1"));
   EXPECT_EQ(outcome.outputs.size(), 2u) << "the child's error and the result";
-  EXPECT_THAT(outcome.stderr_text(), HasSubstr("a process forked by a cell cannot use the session"));
+  EXPECT_THAT(outcome.stderr_text(),
+              HasSubstr("a process forked by a cell cannot use the session"));
 }
 
 TEST_F(CellsTest, AChildForkedByATaskExits) {
@@ -344,7 +357,8 @@ await asyncio.create_task(fork())
 }
 
 TEST_F(CellsTest, ThreadsRunAndPrint) {
-  EXPECT_THAT(Run("import threading\nthreads = [threading.Thread(target=print, args=(i,)) for i in range(3)]\n"
+  EXPECT_THAT(Run("import threading\nthreads = [threading.Thread(target=print, args=(i,)) for i in "
+                  "range(3)]\n"
                   "for t in threads:\n    t.start()\n    t.join()"),
               Prints("0\n1\n2\n"));
   EXPECT_THAT(Run("import asyncio\nawait asyncio.to_thread(sum, [1, 2])"), ResultIs("3"));
@@ -355,7 +369,8 @@ TEST_F(CellsTest, ThreadsRunAndPrint) {
 
 TEST_F(CellsTest, AProcessPoolRunsFunctionsOfTheCell) {
   Run("def square(x): return x * x");
-  EXPECT_THAT(Run("import multiprocessing\nwith multiprocessing.Pool(2) as pool: r = pool.map(square, range(4))\nr"),
+  EXPECT_THAT(Run("import multiprocessing\nwith multiprocessing.Pool(2) as pool: r = "
+                  "pool.map(square, range(4))\nr"),
               ResultIs("[0, 1, 4, 9]"));
   EXPECT_THAT(Run("from concurrent.futures import ProcessPoolExecutor\n"
                   "with ProcessPoolExecutor(2) as pool: r = list(pool.map(square, range(4)))\nr"),
@@ -363,23 +378,26 @@ TEST_F(CellsTest, AProcessPoolRunsFunctionsOfTheCell) {
 }
 
 TEST_F(CellsTest, AProcessOfMultiprocessingPrints) {
-  EXPECT_THAT(Run("import multiprocessing\np = multiprocessing.Process(target=print, args=('child',))\n"
-                  "p.start()\np.join()\nprint(p.exitcode)"),
-              Prints("child\n0\n"));
+  EXPECT_THAT(
+      Run("import multiprocessing\np = multiprocessing.Process(target=print, args=('child',))\n"
+          "p.start()\np.join()\nprint(p.exitcode)"),
+      Prints("child\n0\n"));
 }
 
 TEST_F(CellsTest, SubprocessesRun) {
-  EXPECT_THAT(Run("import subprocess\nsubprocess.run(['cat'], input=b'in', capture_output=True).stdout"),
-              ResultIs("b'in'"));
+  EXPECT_THAT(
+      Run("import subprocess\nsubprocess.run(['cat'], input=b'in', capture_output=True).stdout"),
+      ResultIs("b'in'"));
   EXPECT_THAT(Run("subprocess.run('exit 3', shell=True).returncode"), ResultIs("3"));
   EXPECT_THAT(Run("import os\nos.system('exit 4') >> 8"), ResultIs("4"));
 }
 
 TEST_F(CellsTest, AsyncioSubprocessesRun) {
-  EXPECT_THAT(Run("import asyncio\n"
-                  "p = await asyncio.create_subprocess_exec('sh', '-c', 'echo hi; exit 3', stdout=-1)\n"
-                  "out, _err = await p.communicate()\nout, p.returncode"),
-              ResultIs("(b'hi\\n', 3)"));
+  EXPECT_THAT(
+      Run("import asyncio\n"
+          "p = await asyncio.create_subprocess_exec('sh', '-c', 'echo hi; exit 3', stdout=-1)\n"
+          "out, _err = await p.communicate()\nout, p.returncode"),
+      ResultIs("(b'hi\\n', 3)"));
 }
 
 TEST_F(CellsTest, AChildStartedByACellHasNoSignalMaskAndNoStrayDescriptor) {
@@ -392,7 +410,8 @@ TEST_F(CellsTest, AChildStartedByACellHasNoSignalMaskAndNoStrayDescriptor) {
 
 TEST_F(CellsTest, ThereIsNoTerminal) {
   EXPECT_THAT(Run("open('/dev/tty')"), Fails("OSError"));
-  EXPECT_THAT(Run("import os\nos.getsid(0) == os.getpid(), os.read(0, 10)"), ResultIs("(True, b'')"));
+  EXPECT_THAT(Run("import os\nos.getsid(0) == os.getpid(), os.read(0, 10)"),
+              ResultIs("(True, b'')"));
 }
 
 TEST_F(CellsTest, SessionsDrawDifferentRandomNumbers) {

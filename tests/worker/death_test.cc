@@ -50,11 +50,13 @@ class DeathTest : public WorkerTest {
 };
 
 TEST_F(DeathTest, ASegmentationFaultNamesTheSignalAndThePythonStack) {
-  CellOutcome outcome = Run("import ctypes\ndef crash():\n    ctypes.string_at(0)\nprint('last words')\ncrash()");
+  CellOutcome outcome =
+      Run("import ctypes\ndef crash():\n    ctypes.string_at(0)\nprint('last words')\ncrash()");
   ExpectDeath(outcome, "died of SIGSEGV");
   EXPECT_THAT(outcome.death->signal, Optional(SIGSEGV));
   EXPECT_THAT(outcome.death->python_stack,
-              AllOf(HasSubstr("File \"<cell 2>\", line 3 in crash\n"), HasSubstr("File \"<cell 2>\", line 5 in <module>\n"),
+              AllOf(HasSubstr("File \"<cell 2>\", line 3 in crash\n"),
+                    HasSubstr("File \"<cell 2>\", line 5 in <module>\n"),
                     Not(HasSubstr("cellar_runtime"))));
   EXPECT_EQ(outcome.error->traceback, outcome.death->python_stack);
   EXPECT_EQ(outcome.stdout_text(), "last words\n");
@@ -70,24 +72,27 @@ TEST_F(DeathTest, AnAbortNamesTheSignalAndThePythonStack) {
 }
 
 TEST_F(DeathTest, ACrashInAThreadShowsThatThread) {
-  CellOutcome outcome = Run("import ctypes, threading\ndef crash(): ctypes.string_at(0)\n"
-                            "t = threading.Thread(target=crash)\nt.start()\nt.join()");
+  CellOutcome outcome =
+      Run("import ctypes, threading\ndef crash(): ctypes.string_at(0)\n"
+          "t = threading.Thread(target=crash)\nt.start()\nt.join()");
   ExpectDeath(outcome, "died of SIGSEGV");
   EXPECT_THAT(outcome.death->python_stack, HasSubstr("File \"<cell 2>\", line 2 in crash\n"));
   ExpectFreshSession();
 }
 
 TEST_F(DeathTest, AnOverflowOfTheCStackShowsThePythonStack) {
-  CellOutcome outcome = Run("import sys\nsys.setrecursionlimit(10 ** 8)\n"
-                            "class A:\n    def __getattr__(self, name): return getattr(self, name)\nA().x",
-                            {.timeout = absl::ZeroDuration()});
+  CellOutcome outcome =
+      Run("import sys\nsys.setrecursionlimit(10 ** 8)\n"
+          "class A:\n    def __getattr__(self, name): return getattr(self, name)\nA().x",
+          {.timeout = absl::ZeroDuration()});
   ExpectDeath(outcome, "died of SIGSEGV");
   EXPECT_THAT(outcome.death->python_stack, HasSubstr("File \"<cell 2>\", line 4 in __getattr__\n"));
   ExpectFreshSession();
 }
 
 TEST_F(DeathTest, AnExitNamesTheCode) {
-  CellOutcome outcome = Run("import os, sys\nprint('last words')\nprint('and errors', file=sys.stderr)\nos._exit(3)");
+  CellOutcome outcome =
+      Run("import os, sys\nprint('last words')\nprint('and errors', file=sys.stderr)\nos._exit(3)");
   ExpectDeath(outcome, "exited with code 3");
   EXPECT_THAT(outcome.death->exit_code, Optional(3));
   EXPECT_EQ(outcome.death->signal, std::nullopt);
@@ -124,7 +129,8 @@ TEST_F(DeathTest, ASignalThatEndsTheProcessIsNamed) {
   ExpectDeath(outcome, "died of SIGTERM");
   ExpectFreshSession();
   Run("x = 1");
-  outcome = Run("import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 1))\nwhile True: pass");
+  outcome =
+      Run("import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 1))\nwhile True: pass");
   EXPECT_THAT(outcome, Fails("WorkerDied"));
 }
 

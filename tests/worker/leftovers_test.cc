@@ -68,7 +68,8 @@ std::set<pid_t> MarkedWith(const std::string& mark) {
   std::set<pid_t> found;
   ForEachProcess([&](pid_t pid) {
     std::ifstream file(absl::StrCat("/proc/", pid, "/environ"));
-    std::string environment((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    std::string environment((std::istreambuf_iterator<char>(file)),
+                            std::istreambuf_iterator<char>());
     if (environment.find(mark) != std::string::npos && Lives(pid)) found.insert(pid);
   });
   return found;
@@ -135,11 +136,13 @@ class KilledHostTest : public ::testing::Test {
     std::set<pid_t> left;
     Eventually([&] { return (left = MarkedWith(mark_)).empty(); }, kLimit);
     EXPECT_THAT(left, IsEmpty()) << Describe(left);
-    RecordProperty("milliseconds", static_cast<int>(absl::ToInt64Milliseconds(absl::Now() - start)));
+    RecordProperty("milliseconds",
+                   static_cast<int>(absl::ToInt64Milliseconds(absl::Now() - start)));
   }
 
   ScratchDirectory scratch_;
-  const std::string mark_ = absl::StrCat("CELLAR_TEST_MARK=", getpid(), "-", absl::ToUnixNanos(absl::Now()));
+  const std::string mark_ =
+      absl::StrCat("CELLAR_TEST_MARK=", getpid(), "-", absl::ToUnixNanos(absl::Now()));
   ChildProcess holder_;
 };
 
@@ -153,7 +156,8 @@ TEST_F(KilledHostTest, LeavesNothingOfSessionsThatSleepOrSpin) {
 
 TEST_F(KilledHostTest, LeavesNothingOfCellsInCCode) {
   constexpr char kDeadlock[] =
-      "mutex = ctypes.create_string_buffer(64)\nlibc.pthread_mutex_lock(mutex)\nprint('ready\\n', end='')\n"
+      "mutex = ctypes.create_string_buffer(64)\nlibc.pthread_mutex_lock(mutex)\nprint('ready\\n', "
+      "end='')\n"
       "libc.pthread_mutex_lock(mutex)";
   Start({absl::StrCat("import ctypes\nlibc = ctypes.CDLL(None)\n", kDeadlock),
          absl::StrCat("import ctypes\nlibc = ctypes.PyDLL(None)\n", kDeadlock)});
@@ -161,43 +165,51 @@ TEST_F(KilledHostTest, LeavesNothingOfCellsInCCode) {
 }
 
 TEST_F(KilledHostTest, LeavesNothingOfCellsThatIgnoreEverySignal) {
-  Start({"import signal, time\nfor s in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:\n"
-         "  try: signal.signal(s, signal.SIG_IGN)\n  except (OSError, ValueError): pass\n"
-         "print('ready\\n', end='')\nwhile True: time.sleep(0.01)"});
+  Start(
+      {"import signal, time\nfor s in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:\n"
+       "  try: signal.signal(s, signal.SIG_IGN)\n  except (OSError, ValueError): pass\n"
+       "print('ready\\n', end='')\nwhile True: time.sleep(0.01)"});
   ExpectNothingLeft(1 + 1 + 2);
 }
 
 TEST_F(KilledHostTest, LeavesNothingOfStoppedProcesses) {
   Start({"import os, signal\nprint('ready\\n', end='')\nos.kill(os.getpid(), signal.SIGSTOP)",
-         "import os, signal, time\nos.kill(os.getppid(), signal.SIGSTOP)\nprint('ready\\n', end='')\ntime.sleep(1000)"});
+         "import os, signal, time\nos.kill(os.getppid(), signal.SIGSTOP)\nprint('ready\\n', "
+         "end='')\ntime.sleep(1000)"});
   ExpectNothingLeft(1 + 1 + 2 * 2);
 }
 
 TEST_F(KilledHostTest, LeavesNothingOfChildrenInSessionsOfTheirOwn) {
-  Start({"import subprocess, time\nfor i in range(5): subprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
-         "subprocess.run(['sh', '-c', 'setsid sleep 1000 & exit'])\n"
-         "subprocess.run(['sh', '-c', '(setsid sh -c \"sleep 1000 & sleep 1000\" &) & exit'])\n"
-         "print('ready\\n', end='')\ntime.sleep(1000)"});
+  Start(
+      {"import subprocess, time\nfor i in range(5): subprocess.Popen(['sleep', '1000'], "
+       "start_new_session=True)\n"
+       "subprocess.run(['sh', '-c', 'setsid sleep 1000 & exit'])\n"
+       "subprocess.run(['sh', '-c', '(setsid sh -c \"sleep 1000 & sleep 1000\" &) & exit'])\n"
+       "print('ready\\n', end='')\ntime.sleep(1000)"});
   ExpectNothingLeft(1 + 1 + 2 + 5 + 1);
 }
 
 TEST_F(KilledHostTest, LeavesNothingOfAHundredChildren) {
-  Start({"import subprocess, time\n"
-         "for i in range(100): subprocess.Popen(['sleep', '1000'], start_new_session=i % 2 == 0)\n"
-         "print('ready\\n', end='')\ntime.sleep(1000)"});
+  Start(
+      {"import subprocess, time\n"
+       "for i in range(100): subprocess.Popen(['sleep', '1000'], start_new_session=i % 2 == 0)\n"
+       "print('ready\\n', end='')\ntime.sleep(1000)"});
   ExpectNothingLeft(1 + 1 + 2 + 100);
 }
 
 TEST_F(KilledHostTest, LeavesNothingOfChildrenThatKeepForking) {
-  Start({"import subprocess, time\n"
-         "subprocess.Popen(['sh', '-c', 'while true; do setsid sleep 1000 & sleep 0.02; done'])\n"
-         "print('ready\\n', end='')\ntime.sleep(1000)"});
+  Start(
+      {"import subprocess, time\n"
+       "subprocess.Popen(['sh', '-c', 'while true; do setsid sleep 1000 & sleep 0.02; done'])\n"
+       "print('ready\\n', end='')\ntime.sleep(1000)"});
   ExpectNothingLeft(1 + 1 + 2 + 1);
 }
 
 TEST_F(KilledHostTest, LeavesNothingOfForkedCopies) {
-  Start({"import os, time\nfor i in range(10):\n  if not os.fork():\n    os.setsid()\n    time.sleep(1000)\n"
-         "print('ready\\n', end='')\ntime.sleep(1000)"});
+  Start(
+      {"import os, time\nfor i in range(10):\n  if not os.fork():\n    os.setsid()\n    "
+       "time.sleep(1000)\n"
+       "print('ready\\n', end='')\ntime.sleep(1000)"});
   ExpectNothingLeft(1 + 1 + 2 + 10);
 }
 
@@ -275,7 +287,8 @@ TEST_F(KilledProcessTest, ATemplateLeavesItsSessionsAlive) {
 
 TEST_F(KilledProcessTest, AKilledTemplateIsNoZombie) {
   ASSERT_EQ(kill(template_, SIGKILL), 0);
-  EXPECT_TRUE(Eventually([&] { return !Look(template_).has_value(); }, kLimit)) << "not collected by the host";
+  EXPECT_TRUE(Eventually([&] { return !Look(template_).has_value(); }, kLimit))
+      << "not collected by the host";
   EXPECT_THAT(Run("x"), ResultIs("'kept'"));
 }
 

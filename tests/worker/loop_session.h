@@ -20,7 +20,8 @@ namespace cellar::testing {
 class LoopSession {
  public:
   // What the session is started with; `environment` on top of a bare one.
-  static absl::StatusOr<host::Launch> Prepare(const std::string& directory, host::Environment environment = {},
+  static absl::StatusOr<host::Launch> Prepare(const std::string& directory,
+                                              host::Environment environment = {},
                                               std::vector<std::string> preload = {}) {
     const char* worker = std::getenv("CELLAR_WORKER");
     environment.insert({{"PATH", "/usr/bin:/bin"}, {"HOME", directory}});
@@ -35,8 +36,8 @@ class LoopSession {
         store_(artifacts),
         loop_(*EventLoop::Create()),
         templates_(std::make_unique<host::TemplatePool>(*loop_)),
-        session_(std::make_unique<host::Session>(*loop_, *templates_, host::OutputStorage{&writer_, &store_},
-                                                 std::move(options))) {}
+        session_(std::make_unique<host::Session>(
+            *loop_, *templates_, host::OutputStorage{&writer_, &store_}, std::move(options))) {}
   ~LoopSession() {
     session_->Close([this] { loop_->Stop(); });
     loop_->Run();
@@ -44,7 +45,8 @@ class LoopSession {
   }
 
   // Interrupts the cell that long after it was sent to the worker.
-  absl::StatusOr<host::CellOutcome> Run(std::string code, std::optional<absl::Duration> interrupt_after = std::nullopt) {
+  absl::StatusOr<host::CellOutcome> Run(
+      std::string code, std::optional<absl::Duration> interrupt_after = std::nullopt) {
     absl::StatusOr<host::CellOutcome> answer = absl::UnknownError("no answer");
     EventLoop::TimerId timer = 0;
     loop_->Post([&] {
@@ -52,7 +54,8 @@ class LoopSession {
         answer = std::move(outcome);
         loop_->Stop();
       });
-      if (interrupt_after) timer = loop_->After(*interrupt_after, [this] { session_->Interrupt(); });
+      if (interrupt_after)
+        timer = loop_->After(*interrupt_after, [this] { session_->Interrupt(); });
     });
     loop_->Run();
     loop_->Cancel(timer);

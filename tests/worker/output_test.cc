@@ -82,12 +82,16 @@ class OutputTest : public WorkerTest {};
 // --- streams ------------------------------------------------------------------------------------
 
 TEST_F(OutputTest, StdoutIsARealTextStream) {
-  EXPECT_THAT(Run("import io, sys\nisinstance(sys.stdout, io.TextIOBase), sys.stdout.fileno(), sys.stdout.encoding,"
-                  " sys.stdout.isatty(), sys.stdout.writable(), sys.stdout.readable(), sys.stdout.name, sys.stdout.mode"),
+  EXPECT_THAT(Run("import io, sys\nisinstance(sys.stdout, io.TextIOBase), sys.stdout.fileno(), "
+                  "sys.stdout.encoding,"
+                  " sys.stdout.isatty(), sys.stdout.writable(), sys.stdout.readable(), "
+                  "sys.stdout.name, sys.stdout.mode"),
               ResultIs("(True, 1, 'utf-8', False, True, False, '<stdout>', 'w')"));
-  EXPECT_THAT(Run("isinstance(sys.stderr, io.TextIOBase), sys.stderr.fileno(), sys.stderr.isatty()"),
-              ResultIs("(True, 2, False)"));
-  EXPECT_THAT(Run("sys.__stdout__ is sys.stdout, sys.__stderr__ is sys.stderr"), ResultIs("(True, True)"));
+  EXPECT_THAT(
+      Run("isinstance(sys.stderr, io.TextIOBase), sys.stderr.fileno(), sys.stderr.isatty()"),
+      ResultIs("(True, 2, False)"));
+  EXPECT_THAT(Run("sys.__stdout__ is sys.stdout, sys.__stderr__ is sys.stderr"),
+              ResultIs("(True, True)"));
 }
 
 TEST_F(OutputTest, WriteReturnsTheNumberOfCharacters) {
@@ -99,13 +103,15 @@ TEST_F(OutputTest, WriteReturnsTheNumberOfCharacters) {
 }
 
 TEST_F(OutputTest, BytesAndTextKeepTheirOrder) {
-  EXPECT_THAT(Run("import sys\nfor i in range(5):\n  print(i, end='')\n  sys.stdout.buffer.write(b'b')\n"
-                  "  sys.stdout.buffer.raw.write(b'r')"),
-              Prints("0br1br2br3br4br"));
+  EXPECT_THAT(
+      Run("import sys\nfor i in range(5):\n  print(i, end='')\n  sys.stdout.buffer.write(b'b')\n"
+          "  sys.stdout.buffer.raw.write(b'r')"),
+      Prints("0br1br2br3br4br"));
 }
 
 TEST_F(OutputTest, ReconfigureChangesTheEncodingAndBack) {
-  EXPECT_THAT(Run("import sys\nsys.stdout.reconfigure(encoding='ascii', errors='xmlcharrefreplace')\nprint('ä')\n"
+  EXPECT_THAT(Run("import sys\nsys.stdout.reconfigure(encoding='ascii', "
+                  "errors='xmlcharrefreplace')\nprint('ä')\n"
                   "sys.stdout.reconfigure(encoding='utf-8')\nprint('ä')"),
               Prints("&#228;\nä\n"));
 }
@@ -118,7 +124,8 @@ TEST_F(OutputTest, LoneSurrogatesAreEscaped) {
 }
 
 TEST_F(OutputTest, BytesThatAreNotUtf8BecomeReplacementCharacters) {
-  EXPECT_THAT(Run("import sys\nsys.stdout.buffer.write(b'\\xff\\xfeabc\\n');"), Prints("\uFFFD\uFFFDabc\n"));
+  EXPECT_THAT(Run("import sys\nsys.stdout.buffer.write(b'\\xff\\xfeabc\\n');"),
+              Prints("\uFFFD\uFFFDabc\n"));
 }
 
 TEST_F(OutputTest, TextInPiecesOfOneCharacterStaysWhole) {
@@ -128,7 +135,8 @@ TEST_F(OutputTest, TextInPiecesOfOneCharacterStaysWhole) {
 
 TEST_F(OutputTest, AStreamCanBeRedirectedInsideACell) {
   CellOutcome outcome =
-      Run("import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as f: print('in')\nprint('out')\n"
+      Run("import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as f: "
+          "print('in')\nprint('out')\n"
           "f.getvalue()");
   EXPECT_THAT(outcome, ResultIs("'in\\n'"));
   EXPECT_EQ(outcome.stdout_text(), "out\n");
@@ -154,8 +162,10 @@ for t in threads: t.join()
 }
 
 TEST_F(OutputTest, WarningsAndLogsGoToStderr) {
-  CellOutcome outcome = Run("import logging, warnings\nwarnings.warn('careful')\nlogging.warning('logged')");
-  EXPECT_THAT(outcome.stderr_text(), AllOf(HasSubstr("UserWarning: careful"), HasSubstr("WARNING:root:logged\n")));
+  CellOutcome outcome =
+      Run("import logging, warnings\nwarnings.warn('careful')\nlogging.warning('logged')");
+  EXPECT_THAT(outcome.stderr_text(),
+              AllOf(HasSubstr("UserWarning: careful"), HasSubstr("WARNING:root:logged\n")));
   EXPECT_EQ(outcome.stdout_text(), "");
 }
 
@@ -168,13 +178,15 @@ TEST_F(OutputTest, WhatIsWrittenToTheDescriptorsIsCaptured) {
 }
 
 TEST_F(OutputTest, OutputOfChildProcessesIsCaptured) {
-  EXPECT_THAT(Run("import subprocess, os\nsubprocess.run(['echo', 'from a child'])\nos.system('echo from a shell');"),
+  EXPECT_THAT(Run("import subprocess, os\nsubprocess.run(['echo', 'from a "
+                  "child'])\nos.system('echo from a shell');"),
               Prints("from a child\nfrom a shell\n"));
   EXPECT_EQ(Run("subprocess.run('echo to stderr >&2', shell=True);").stderr_text(), "to stderr\n");
 }
 
 TEST_F(OutputTest, WhatCCodeLeftUnflushedIsThereWhenTheCellEnds) {
-  EXPECT_THAT(Run("import ctypes\nlibc = ctypes.CDLL(None)\nlibc.printf(b'no newline');"), Prints("no newline"));
+  EXPECT_THAT(Run("import ctypes\nlibc = ctypes.CDLL(None)\nlibc.printf(b'no newline');"),
+              Prints("no newline"));
 }
 
 TEST_F(OutputTest, CCodeAndPrintsKeepTheirOrder) {
@@ -188,38 +200,47 @@ TEST_F(OutputTest, CCodeAndPrintsKeepTheirOrder) {
 TEST_F(OutputTest, PrintsAndChildrenKeepTheirOrder) {
   std::string expected;
   for (int i = 0; i < 60; ++i) absl::StrAppend(&expected, "p", i, "\nc", i, "\n");
-  EXPECT_THAT(Run("import subprocess\nfor i in range(60):\n    print(f'p{i}')\n    subprocess.run(['echo', f'c{i}'])"),
+  EXPECT_THAT(Run("import subprocess\nfor i in range(60):\n    print(f'p{i}')\n    "
+                  "subprocess.run(['echo', f'c{i}'])"),
               Prints(expected));
 }
 
 TEST_F(OutputTest, PrintsAndForkedChildrenKeepTheirOrder) {
   std::string expected;
   for (int i = 0; i < 100; ++i) absl::StrAppend(&expected, "p", i, "\nc", i, "\n");
-  EXPECT_THAT(Run("import os\nfor i in range(100):\n    print(f'p{i}')\n    pid = os.fork()\n"
-                  "    if not pid:\n        print(f'c{i}')\n        os._exit(0)\n    os.waitpid(pid, 0)"),
-              Prints(expected));
+  EXPECT_THAT(
+      Run("import os\nfor i in range(100):\n    print(f'p{i}')\n    pid = os.fork()\n"
+          "    if not pid:\n        print(f'c{i}')\n        os._exit(0)\n    os.waitpid(pid, 0)"),
+      Prints(expected));
 }
 
 TEST_F(OutputTest, StreamsDisplaysAndResultStandInOneTimeline) {
-  EXPECT_THAT(Shown(Run("import sys, os\nprint('a')\nprint('b', file=sys.stderr)\ndisplay('c')\nprint('d')\n"
-                        "os.system('echo e')\ndisplay('f')\nprint('g', file=sys.stderr)\n'h'")
-                        .outputs),
-              ElementsAre("out:a\n", "err:b\n", "display:'c'", "out:d\ne\n", "display:'f'", "err:g\n", "result:'h'"));
+  EXPECT_THAT(
+      Shown(
+          Run("import sys, os\nprint('a')\nprint('b', file=sys.stderr)\ndisplay('c')\nprint('d')\n"
+              "os.system('echo e')\ndisplay('f')\nprint('g', file=sys.stderr)\n'h'")
+              .outputs),
+      ElementsAre("out:a\n", "err:b\n", "display:'c'", "out:d\ne\n", "display:'f'", "err:g\n",
+                  "result:'h'"));
 }
 
 // --- time ---------------------------------------------------------------------------------------
 
 TEST_F(OutputTest, AChunkArrivesWhileTheCellRuns) {
-  for (const char* print : {"print(f'at {time.time()}\\n', end='')", "os.write(1, f'at {time.time()}\\n'.encode())",
-                            "subprocess.run(['sh', '-c', 'echo at $(date +%s.%N)'])"}) {
-    StartedCell cell(session(), absl::StrCat("import os, subprocess, time\n", print, "\ntime.sleep(60)"));
+  for (const char* print :
+       {"print(f'at {time.time()}\\n', end='')", "os.write(1, f'at {time.time()}\\n'.encode())",
+        "subprocess.run(['sh', '-c', 'echo at $(date +%s.%N)'])"}) {
+    StartedCell cell(session(),
+                     absl::StrCat("import os, subprocess, time\n", print, "\ntime.sleep(60)"));
     std::optional<absl::Time> arrived = cell.WaitFor("\n");
     session().Interrupt();
     const std::string text = cell.Join().stdout_text();
     double seconds = 0;
     ASSERT_TRUE(absl::SimpleAtod(text.substr(3, text.size() - 4), &seconds)) << text;
     // The bar is 50 ms; the rest is for a busy machine.
-    EXPECT_LT(*arrived - absl::FromUnixMicros(static_cast<int64_t>(seconds * 1e6)), absl::Milliseconds(500)) << print;
+    EXPECT_LT(*arrived - absl::FromUnixMicros(static_cast<int64_t>(seconds * 1e6)),
+              absl::Milliseconds(500))
+        << print;
   }
 }
 
@@ -233,8 +254,9 @@ TEST_F(OutputTest, EverythingWrittenIsThereWhenTheCellIsDone) {
 TEST_F(OutputTest, NothingPrintedIsLostBySigkill) {
   std::string expected;
   for (int i = 0; i < 9000; ++i) absl::StrAppend(&expected, i, "\n");
-  CellOutcome outcome = Run("import os, signal, sys\nprint('first', file=sys.stderr)\nos.write(2, b'second\\n')\n"
-                            "for i in range(9000): print(i)\nos.kill(os.getpid(), signal.SIGKILL)");
+  CellOutcome outcome =
+      Run("import os, signal, sys\nprint('first', file=sys.stderr)\nos.write(2, b'second\\n')\n"
+          "for i in range(9000): print(i)\nos.kill(os.getpid(), signal.SIGKILL)");
   EXPECT_THAT(outcome, Fails("WorkerDied"));
   EXPECT_EQ(outcome.stdout_text(), expected);
   EXPECT_EQ(outcome.stderr_text(), "first\nsecond\n");
@@ -244,8 +266,10 @@ TEST_F(OutputTest, NothingPrintedIsLostBySigkill) {
 
 TEST_F(OutputTest, WhatATaskPrintsAfterItsCellComesWithTheNextOutcome) {
   ScratchDirectory scratch;
-  Run("import asyncio\nasync def later():\n    await asyncio.sleep(0.01)\n    print('late')\n    display('later')\n"
-      "    open('" + (scratch / "mark").string() + "', 'w').close()\ntask = asyncio.create_task(later())");
+  Run("import asyncio\nasync def later():\n    await asyncio.sleep(0.01)\n    print('late')\n    "
+      "display('later')\n"
+      "    open('" +
+      (scratch / "mark").string() + "', 'w').close()\ntask = asyncio.create_task(later())");
   ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(scratch / "mark"); }));
   CellOutcome next = Run("print('mine')");
   EXPECT_THAT(Shown(next.outputs), ElementsAre("out:mine\n"));
@@ -256,28 +280,34 @@ TEST_F(OutputTest, WhatATaskPrintsAfterItsCellComesWithTheNextOutcome) {
 TEST_F(OutputTest, WhatAThreadPrintsAfterItsCellComesWithTheNextOutcome) {
   ScratchDirectory scratch;
   Run("import threading, time\ndef later():\n    time.sleep(0.01)\n    print('late')\n"
-      "    open('" + (scratch / "mark").string() + "', 'w').close()\nt = threading.Thread(target=later)\nt.start()");
+      "    open('" +
+      (scratch / "mark").string() +
+      "', 'w').close()\nt = threading.Thread(target=later)\nt.start()");
   ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(scratch / "mark"); }));
   EXPECT_THAT(Shown(Run("1").background), ElementsAre("out:late\n"));
 }
 
 TEST_F(OutputTest, WhatAnEarlierCellsThreadPrintsDuringACellIsNotThatCells) {
-  Run("import threading\ngo = threading.Event()\ndef wait():\n    go.wait()\n    print('of cell 1')\n"
+  Run("import threading\ngo = threading.Event()\ndef wait():\n    go.wait()\n    print('of cell "
+      "1')\n"
       "t = threading.Thread(target=wait)\nt.start()");
   Watcher watcher;
-  CellOutcome outcome = Run("print('before')\ngo.set()\nt.join()\nprint('after')", {.observer = &watcher});
+  CellOutcome outcome =
+      Run("print('before')\ngo.set()\nt.join()\nprint('after')", {.observer = &watcher});
   EXPECT_EQ(outcome.stdout_text(), "before\nafter\n");
   EXPECT_THAT(Shown(outcome.background), ElementsAre("out:of cell 1\n"));
   EXPECT_EQ(watcher.background(), "of cell 1\n") << "live, too";
 }
 
 TEST_F(OutputTest, WhatAPoolOfAnEarlierCellPrintsForACellIsThatCells) {
-  Run("from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\npool.submit(abs, 1).result();");
+  Run("from concurrent.futures import ThreadPoolExecutor\npool = "
+      "ThreadPoolExecutor(1)\npool.submit(abs, 1).result();");
   EXPECT_THAT(Run("pool.submit(print, 'for cell 2').result();"), Prints("for cell 2\n"));
 }
 
 TEST_F(OutputTest, WhatAnEarlierCellsTaskPrintsDuringACellIsNotThatCells) {
-  Run("import asyncio\ngo = asyncio.Event()\nasync def wait():\n    await go.wait()\n    print('of cell 1')\n"
+  Run("import asyncio\ngo = asyncio.Event()\nasync def wait():\n    await go.wait()\n    print('of "
+      "cell 1')\n"
       "t = asyncio.create_task(wait())");
   CellOutcome outcome = Run("print('before')\ngo.set()\nawait t\nprint('after')");
   EXPECT_EQ(outcome.stdout_text(), "before\nafter\n");
@@ -285,15 +315,16 @@ TEST_F(OutputTest, WhatAnEarlierCellsTaskPrintsDuringACellIsNotThatCells) {
 }
 
 TEST_F(OutputTest, WhatATaskOfTheCellItselfPrintsIsTheCells) {
-  EXPECT_THAT(Run("import asyncio\nasync def say(): print('mine')\nawait asyncio.create_task(say())\n"
-                  "await asyncio.to_thread(print, 'mine too')"),
-              Prints("mine\nmine too\n"));
+  EXPECT_THAT(
+      Run("import asyncio\nasync def say(): print('mine')\nawait asyncio.create_task(say())\n"
+          "await asyncio.to_thread(print, 'mine too')"),
+      Prints("mine\nmine too\n"));
 }
 
 TEST_F(OutputTest, BackgroundOutputSurvivesTheDeathOfTheWorker) {
-  const int keeper = std::stoi(
-      Evaluate("import os, threading, time\ndef later():\n    time.sleep(0.01)\n    print('last words')\n"
-               "    os._exit(3)\nt = threading.Thread(target=later)\nt.start()\nos.getppid()"));
+  const int keeper = std::stoi(Evaluate(
+      "import os, threading, time\ndef later():\n    time.sleep(0.01)\n    print('last words')\n"
+      "    os._exit(3)\nt = threading.Thread(target=later)\nt.start()\nos.getppid()"));
   ASSERT_TRUE(Eventually([&] { return kill(keeper, 0) != 0; }));
   EXPECT_THAT(Shown(Run("1").background), ElementsAre("out:last words\n"));
 }
@@ -307,7 +338,8 @@ TEST_F(OutputTest, PlainContainersAreDisplayedAsJsonAndText) {
   EXPECT_EQ(nlohmann::json::parse(DataOf(outcome.outputs[0], "application/json")),
             nlohmann::json::parse(R"({"a": [1, 2.5, null, "ü"]})"));
   EXPECT_EQ(DataOf(outcome.outputs[0], "text/plain"), "{'a': [1, 2.5, None, 'ü']}");
-  EXPECT_EQ(nlohmann::json::parse(DataOf(outcome.outputs[1], "application/json")), nlohmann::json::parse("[1, 2]"));
+  EXPECT_EQ(nlohmann::json::parse(DataOf(outcome.outputs[1], "application/json")),
+            nlohmann::json::parse("[1, 2]"));
 }
 
 TEST_F(OutputTest, ReprMethodsMakeABundle) {
@@ -325,8 +357,8 @@ Rich()
   ASSERT_THAT(outcome.outputs, SizeIs(1));
   const CellOutput& result = outcome.outputs[0];
   EXPECT_EQ(result.type, Type::kResult);
-  EXPECT_THAT(MimesOf(result), UnorderedElementsAre("text/plain", "text/html", "text/markdown", "image/png",
-                                                    "application/json"));
+  EXPECT_THAT(MimesOf(result), UnorderedElementsAre("text/plain", "text/html", "text/markdown",
+                                                    "image/png", "application/json"));
   EXPECT_EQ(DataOf(result, "text/html"), "<b>hi</b>");
   EXPECT_EQ(DataOf(result, "image/png"), "\x89PNG\r\n\x1a\n") << "raw bytes, not base64";
 }
@@ -335,7 +367,8 @@ TEST_F(OutputTest, AMimeBundleComesFirst) {
   CellOutcome outcome = Run(R"(
 class Bundle:
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return {'text/plain': 'from the bundle', 'application/x-own+json': {'k': [1]}}, {'application/x-own+json': {'m': 1}}
+        data = {'text/plain': 'from the bundle', 'application/x-own+json': {'k': [1]}}
+        return data, {'application/x-own+json': {'m': 1}}
     def __repr__(self): return 'not this'
 display(Bundle())
 )");
@@ -347,7 +380,9 @@ display(Bundle())
 }
 
 TEST_F(OutputTest, AnUpdateReplacesTheDisplayOfItsId) {
-  CellOutcome outcome = Run("handle = display('old', display_id='it')\ndisplay('other')\nupdate_display('new', display_id='it')");
+  CellOutcome outcome =
+      Run("handle = display('old', display_id='it')\ndisplay('other')\nupdate_display('new', "
+          "display_id='it')");
   EXPECT_THAT(Shown(outcome.outputs), ElementsAre("display:'new'", "display:'other'"));
   EXPECT_EQ(outcome.outputs[0].display_id, "it");
   EXPECT_FALSE(outcome.outputs[0].update);
@@ -358,9 +393,11 @@ TEST_F(OutputTest, AnUpdateReplacesTheDisplayOfItsId) {
 }
 
 TEST_F(OutputTest, ClearOutputRemovesWhatCameBefore) {
-  EXPECT_THAT(Shown(Run("print('a')\ndisplay('b')\nclear_output()\nprint('c')").outputs), ElementsAre("out:c\n"));
+  EXPECT_THAT(Shown(Run("print('a')\ndisplay('b')\nclear_output()\nprint('c')").outputs),
+              ElementsAre("out:c\n"));
   EXPECT_THAT(Shown(Run("print('a')\nclear_output(wait=True)").outputs), ElementsAre("out:a\n"));
-  EXPECT_THAT(Shown(Run("print('a')\nclear_output(wait=True)\nprint('b')").outputs), ElementsAre("out:b\n"));
+  EXPECT_THAT(Shown(Run("print('a')\nclear_output(wait=True)\nprint('b')").outputs),
+              ElementsAre("out:b\n"));
 }
 
 TEST_F(OutputTest, ValuesThatJsonCannotHoldNeverBreakAFrame) {
@@ -377,7 +414,8 @@ TEST_F(OutputTest, ValuesThatJsonCannotHoldNeverBreakAFrame) {
     ASSERT_THAT(outcome.outputs, SizeIs(1)) << code;
     for (const wire::MimeEntry& entry : outcome.outputs[0].data) {
       if (entry.kind == wire::MimeKind::kJson) {
-        EXPECT_TRUE(nlohmann::json::accept(entry.data)) << code << "\n" << entry.data.substr(0, 200);
+        EXPECT_TRUE(nlohmann::json::accept(entry.data)) << code << "\n"
+                                                        << entry.data.substr(0, 200);
       }
     }
   }
@@ -386,7 +424,8 @@ TEST_F(OutputTest, ValuesThatJsonCannotHoldNeverBreakAFrame) {
 }
 
 TEST_F(OutputTest, IPythonDisplayObjectsAreDisplayed) {
-  if (Evaluate("import importlib.util\nimportlib.util.find_spec('IPython') is not None") != "True") {
+  if (Evaluate("import importlib.util\nimportlib.util.find_spec('IPython') is not None") !=
+      "True") {
     GTEST_SKIP() << "IPython is not installed";
   }
   CellOutcome outcome =
@@ -405,7 +444,9 @@ class FigureTest : public OutputTest {
 };
 
 TEST_F(FigureTest, AnOpenFigureIsShownOnceAtTheEndOfTheCellAndClosed) {
-  CellOutcome outcome = Run("import matplotlib\nimport matplotlib.pyplot as plt\nplt.figure()\nplt.figure()\nprint('drawn')");
+  CellOutcome outcome =
+      Run("import matplotlib\nimport matplotlib.pyplot as "
+          "plt\nplt.figure()\nplt.figure()\nprint('drawn')");
   ASSERT_THAT(outcome.outputs, SizeIs(3)) << ::testing::PrintToString(outcome);
   EXPECT_EQ(outcome.outputs[0].text, "drawn\n");
   EXPECT_EQ(DataOf(outcome.outputs[1], "image/png"), "\x89PNG\r\n\x1a\nfigure 1");
@@ -435,8 +476,9 @@ TEST_F(OutputTest, AHundredMegabytesLeaveTheHostSmallAndAreCountedExactly) {
   Run("1");
   const int64_t before = MemoryOf("VmRSS:");
   ForgetPeakMemory();
-  CellOutcome outcome = Run("line = 'x' * 99\nfor i in range(1024 * 1024): print(line)\nprint('end')",
-                            {.timeout = absl::ZeroDuration()});
+  CellOutcome outcome =
+      Run("line = 'x' * 99\nfor i in range(1024 * 1024): print(line)\nprint('end')",
+          {.timeout = absl::ZeroDuration()});
   const int64_t peak = MemoryOf("VmHWM:");
   ASSERT_TRUE(outcome.ok());
   if (!kSanitized) {
@@ -447,8 +489,10 @@ TEST_F(OutputTest, AHundredMegabytesLeaveTheHostSmallAndAreCountedExactly) {
   EXPECT_EQ(outcome.truncation->total_lines, 1024u * 1024 + 1);
   EXPECT_EQ(outcome.truncation->artifact_bytes, outcome.truncation->total_bytes);
   EXPECT_EQ(outcome.truncation->missing_bytes, 0u);
-  EXPECT_EQ(std::filesystem::file_size(outcome.truncation->artifact_path), outcome.truncation->total_bytes);
-  EXPECT_THAT(outcome.stdout_text(), AllOf(StartsWith(std::string(99, 'x') + "\n"), EndsWith("x\nend\n")));
+  EXPECT_EQ(std::filesystem::file_size(outcome.truncation->artifact_path),
+            outcome.truncation->total_bytes);
+  EXPECT_THAT(outcome.stdout_text(),
+              AllOf(StartsWith(std::string(99, 'x') + "\n"), EndsWith("x\nend\n")));
   std::filesystem::remove(outcome.truncation->artifact_path);
 }
 
@@ -475,7 +519,8 @@ TEST_F(OutputTest, AHugeErrorAndAHugeResultAreCut) {
 }
 
 TEST_F(OutputTest, AChildThatNeverStopsWritingDoesNotKeepTheCellFromEnding) {
-  CellOutcome outcome = Run("import subprocess\np = subprocess.Popen(['yes'])\nimport time\ntime.sleep(0.05)\n5");
+  CellOutcome outcome =
+      Run("import subprocess\np = subprocess.Popen(['yes'])\nimport time\ntime.sleep(0.05)\n5");
   EXPECT_THAT(outcome, ResultIs("5"));
   EXPECT_THAT(Run("p.kill()\np.wait()\n'killed'"), ResultIs("'killed'"));
 }
@@ -487,16 +532,19 @@ TEST_F(OutputTest, AStreamThatACellReplacedClosedOrRemovedIsPutBackAndSaid) {
     const char* code;
     const char* said;
   };
-  for (const Case& broken : {Case{"import io, sys\nsys.stdout = io.StringIO()", "sys.stdout"},
-                             Case{"sys.stdout.close()", "sys.stdout"}, Case{"del sys.stdout", "sys.stdout"},
-                             Case{"sys.stdout = open('/dev/full', 'w')\nprint('x')", "sys.stdout"},
-                             Case{"sys.stderr = None", "sys.stderr"}, Case{"sys.stdout.detach();", "sys.stdout"},
-                             Case{"import os\nos.close(1)", "file descriptors"},
-                             Case{"os.closerange(0, 3)", "file descriptors"},
-                             Case{"os.dup2(os.open('/dev/null', os.O_WRONLY), 2);", "file descriptors"},
-                             Case{"sys.stdin = None", "sys.stdin"}}) {
+  for (const Case& broken :
+       {Case{"import io, sys\nsys.stdout = io.StringIO()", "sys.stdout"},
+        Case{"sys.stdout.close()", "sys.stdout"}, Case{"del sys.stdout", "sys.stdout"},
+        Case{"sys.stdout = open('/dev/full', 'w')\nprint('x')", "sys.stdout"},
+        Case{"sys.stderr = None", "sys.stderr"}, Case{"sys.stdout.detach();", "sys.stdout"},
+        Case{"import os\nos.close(1)", "file descriptors"},
+        Case{"os.closerange(0, 3)", "file descriptors"},
+        Case{"os.dup2(os.open('/dev/null', os.O_WRONLY), 2);", "file descriptors"},
+        Case{"sys.stdin = None", "sys.stdin"}}) {
     Run(broken.code);
-    CellOutcome next = Run("import sys\nprint('works')\nprint('too', file=sys.stderr)\nimport os\nos.system('echo child');");
+    CellOutcome next =
+        Run("import sys\nprint('works')\nprint('too', file=sys.stderr)\nimport os\nos.system('echo "
+            "child');");
     EXPECT_THAT(next, Prints("works\nchild\n")) << broken.code;
     EXPECT_EQ(next.stderr_text(), "too\n") << broken.code;
     EXPECT_THAT(next.notices, ElementsAre(HasSubstr(broken.said))) << broken.code;
@@ -513,9 +561,10 @@ TEST_F(OutputTest, APrintAfterClosingStdoutIsAnErrorOfTheCell) {
 
 TEST_F(OutputTest, AReadOfStdinEndsTheCellAndSaysSo) {
   Run("x = 1");
-  for (const char* code : {"input('name? ')", "import getpass\ngetpass.getpass()", "import sys\nsys.stdin.read()",
-                           "for line in sys.stdin: pass", "sys.stdin.readline()", "sys.stdin.buffer.read()",
-                           "import pdb\npdb.set_trace()", "breakpoint()"}) {
+  for (const char* code :
+       {"input('name? ')", "import getpass\ngetpass.getpass()", "import sys\nsys.stdin.read()",
+        "for line in sys.stdin: pass", "sys.stdin.readline()", "sys.stdin.buffer.read()",
+        "import pdb\npdb.set_trace()", "breakpoint()"}) {
     CellOutcome outcome = Run(code);
     EXPECT_THAT(outcome, Fails("StdinNotAvailable")) << code;
     EXPECT_TRUE(outcome.stdin_requested) << code;
@@ -527,7 +576,8 @@ TEST_F(OutputTest, AReadOfStdinEndsTheCellAndSaysSo) {
 }
 
 TEST_F(OutputTest, AChildFindsStdinEmpty) {
-  EXPECT_THAT(Run("import os, subprocess\nos.system('cat'), subprocess.run(['wc', '-c'], capture_output=True).stdout"),
+  EXPECT_THAT(Run("import os, subprocess\nos.system('cat'), subprocess.run(['wc', '-c'], "
+                  "capture_output=True).stdout"),
               ResultIs("(0, b'0\\n')"));
 }
 

@@ -44,7 +44,8 @@ std::set<pid_t> ChildrenOf(pid_t parent) {
 class ResourcesTest : public LeavesNothing {
  protected:
   void SetUp() override {
-    absl::StatusOr<std::unique_ptr<Host>> host = Host::Start({.artifacts_directory = artifacts_ / "made"});
+    absl::StatusOr<std::unique_ptr<Host>> host =
+        Host::Start({.artifacts_directory = artifacts_ / "made"});
     ASSERT_TRUE(host.ok()) << host.status();
     host_ = *std::move(host);
     RunInOneSession("1");
@@ -67,8 +68,10 @@ class ResourcesTest : public LeavesNothing {
 
   void ExpectNothingPiledUp() {
     // A session is closed when its worker is gone; its keeper ends right after.
-    EXPECT_TRUE(Eventually([&] { return ChildrenOf(template_).empty(); })) << "keepers, or their zombies, are left";
-    EXPECT_TRUE(Eventually([&] { return CountOpenFds() == fds_; })) << CountOpenFds() << " instead of " << fds_;
+    EXPECT_TRUE(Eventually([&] { return ChildrenOf(template_).empty(); }))
+        << "keepers, or their zombies, are left";
+    EXPECT_TRUE(Eventually([&] { return CountOpenFds() == fds_; }))
+        << CountOpenFds() << " instead of " << fds_;
     EXPECT_THAT(ChildrenOf(getpid()), SizeIs(1)) << "only the template";
   }
 
@@ -80,9 +83,10 @@ class ResourcesTest : public LeavesNothing {
 
 TEST_F(ResourcesTest, FiftySessionsLeaveNoDescriptorAndNoProcess) {
   // Every way for a worker to end, and one that is still busy when its session is closed.
-  const char* ways[] = {"1", "import os\nos._exit(3)", "import subprocess\nsubprocess.Popen(['sleep', '1000'])",
-                        "import asyncio, time\nasyncio.get_running_loop().call_soon(time.sleep, 0.2)",
-                        "import ctypes\nctypes.string_at(0)"};
+  const char* ways[] = {
+      "1", "import os\nos._exit(3)", "import subprocess\nsubprocess.Popen(['sleep', '1000'])",
+      "import asyncio, time\nasyncio.get_running_loop().call_soon(time.sleep, 0.2)",
+      "import ctypes\nctypes.string_at(0)"};
   for (int i = 0; i < 50; ++i) RunInOneSession(ways[i % 5]);
   ExpectNothingPiledUp();
 }
@@ -109,7 +113,8 @@ TEST_F(ResourcesTest, ASessionLeavesNoFile) {
   RunInOneSession("print(1)\nimport ctypes\nctypes.string_at(0)", {.cwd = directory.path()});
   RunInOneSession("import json\nprint('x' * 100)", {.cwd = directory.path()});
   EXPECT_TRUE(fs::is_empty(directory.path()));
-  EXPECT_FALSE(fs::exists(artifacts_ / "made")) << "made only when there is something to put into it";
+  EXPECT_FALSE(fs::exists(artifacts_ / "made"))
+      << "made only when there is something to put into it";
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ class TemplateTest : public LeavesNothing {
   // The environment has PYTHONPATH=modules().
   void Open(std::vector<std::string> preload, host::Environment environment = {}) {
     environment.insert({"PYTHONPATH", modules()});
-    absl::StatusOr<host::Launch> launch = LoopSession::Prepare(scratch_.path(), std::move(environment), std::move(preload));
+    absl::StatusOr<host::Launch> launch =
+        LoopSession::Prepare(scratch_.path(), std::move(environment), std::move(preload));
     ASSERT_TRUE(launch.ok()) << launch.status();
     OpenWith(*std::move(launch));
   }
@@ -58,14 +59,16 @@ class TemplateTest : public LeavesNothing {
 };
 
 MATCHER_P(Says, text, "says " + ::testing::PrintToString(text)) {
-  return ::testing::ExplainMatchResult(HasSubstr(text), std::string(arg.message()), result_listener);
+  return ::testing::ExplainMatchResult(HasSubstr(text), std::string(arg.message()),
+                                       result_listener);
 }
 
 TEST_F(TemplateTest, PreloadsAreImportedAndNotInTheNamespace) {
   WriteModule("counted", "import os\nimported_by = os.getpid()\n");
   Open({"counted", "decimal"});
-  EXPECT_THAT(Run("import sys\n'counted' in sys.modules, 'decimal' in sys.modules, 'counted' in globals()"),
-              ResultIs("(True, True, False)"));
+  EXPECT_THAT(
+      Run("import sys\n'counted' in sys.modules, 'decimal' in sys.modules, 'counted' in globals()"),
+      ResultIs("(True, True, False)"));
   EXPECT_THAT(Run("import os, counted\ncounted.imported_by == os.getpid()"), ResultIs("False"));
   EXPECT_THAT(session_->warnings(), IsEmpty());
 }
@@ -74,8 +77,9 @@ TEST_F(TemplateTest, APreloadThatFailsIsAWarning) {
   WriteModule("broken", "1 / 0");
   Open({"broken", "no_such_module", "decimal"});
   EXPECT_THAT(Run("import sys\n'decimal' in sys.modules"), ResultIs("True"));
-  EXPECT_THAT(session_->warnings(), ElementsAre(AllOf(HasSubstr("broken"), HasSubstr("division by zero")),
-                                                HasSubstr("No module named 'no_such_module'")));
+  EXPECT_THAT(session_->warnings(),
+              ElementsAre(AllOf(HasSubstr("broken"), HasSubstr("division by zero")),
+                          HasSubstr("No module named 'no_such_module'")));
 }
 
 TEST_F(TemplateTest, APreloadThatExitsIsAWarning) {
@@ -86,10 +90,13 @@ TEST_F(TemplateTest, APreloadThatExitsIsAWarning) {
 }
 
 TEST_F(TemplateTest, APreloadThatStartsAThreadIsLeftOutWithAWarning) {
-  WriteModule("threaded", "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()");
+  WriteModule("threaded",
+              "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), "
+              "daemon=True).start()");
   Open({"decimal", "threaded", "fractions"});
-  EXPECT_THAT(Run("import sys\n[name in sys.modules for name in ('decimal', 'threaded', 'fractions')]"),
-              ResultIs("[True, False, True]"));
+  EXPECT_THAT(
+      Run("import sys\n[name in sys.modules for name in ('decimal', 'threaded', 'fractions')]"),
+      ResultIs("[True, False, True]"));
   EXPECT_THAT(session_->warnings(), ElementsAre(AllOf(HasSubstr("threaded"), HasSubstr("thread"))));
   EXPECT_THAT(Run("import threaded\nimport threading\nthreading.active_count()"), ResultIs("2"));
 }
@@ -110,7 +117,8 @@ TEST_F(TemplateTest, APreloadThatCrashesIsAnErrorThatSaysSo) {
 
 TEST_F(TemplateTest, AnInterpreterThatHangsAtStartIsAnErrorInTime) {
   WriteModule("sitecustomize", "import time\ntime.sleep(1000)");
-  absl::StatusOr<host::Launch> launch = LoopSession::Prepare(scratch_.path(), {{"PYTHONPATH", modules()}});
+  absl::StatusOr<host::Launch> launch =
+      LoopSession::Prepare(scratch_.path(), {{"PYTHONPATH", modules()}});
   ASSERT_TRUE(launch.ok()) << launch.status();
   launch->session.runtime.start_limit_s = 1;
   OpenWith(*std::move(launch));
@@ -145,7 +153,8 @@ TEST_F(TemplateTest, ABadPythonHomeInTheEnvironmentIsAnErrorThatSaysSo) {
 }
 
 TEST_F(TemplateTest, AnInterpreterThatCannotStartIsTriedAgainForTheNextCell) {
-  WriteModule("sitecustomize", "import os\nif not os.path.exists(os.environ['HOME'] + '/mended'): os._exit(3)");
+  WriteModule("sitecustomize",
+              "import os\nif not os.path.exists(os.environ['HOME'] + '/mended'): os._exit(3)");
   Open({});
   EXPECT_EQ(Refusal().code(), absl::StatusCode::kUnavailable);
   std::ofstream(scratch_ / "mended").close();
@@ -153,10 +162,11 @@ TEST_F(TemplateTest, AnInterpreterThatCannotStartIsTriedAgainForTheNextCell) {
 }
 
 TEST_F(TemplateTest, AMissingWorkerProgramIsNamed) {
-  absl::Status missing = host::PrepareLaunch({.env = {{"PATH", "/usr/bin:/bin"}, {"HOME", scratch_.path()}},
-                                              .cwd = scratch_.path(),
-                                              .worker_program = "/no/such/worker"})
-                             .status();
+  absl::Status missing =
+      host::PrepareLaunch({.env = {{"PATH", "/usr/bin:/bin"}, {"HOME", scratch_.path()}},
+                           .cwd = scratch_.path(),
+                           .worker_program = "/no/such/worker"})
+          .status();
   EXPECT_THAT(missing, Says("/no/such/worker"));
 }
 

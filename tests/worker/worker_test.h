@@ -136,8 +136,8 @@ inline Host& SharedHost(absl::Duration grace) {
   static Hosts hosts;
   std::unique_ptr<Host>& host = hosts.by_grace[grace];
   if (host == nullptr) {
-    absl::StatusOr<std::unique_ptr<Host>> started = Host::Start(
-        {.interrupt_grace = grace, .artifacts_directory = hosts.artifacts.path()});
+    absl::StatusOr<std::unique_ptr<Host>> started =
+        Host::Start({.interrupt_grace = grace, .artifacts_directory = hosts.artifacts.path()});
     if (!started.ok()) ADD_FAILURE() << started.status();
     host = *std::move(started);
   }
