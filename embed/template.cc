@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "embed/keeper.h"
 #include "embed/main.h"
 #include "embed/worker.h"
+#include "host/base/fds.h"
 #include "host/wire/control.h"
 
 namespace cellar::embed {
@@ -76,25 +78,61 @@ class Template {
     if ((*message)->type != wire::MessageType::kFork) return false;
     std::optional<wire::Fork> fork = wire::Decode<wire::Fork>((*message)->payload);
     if (!fork || (*message)->fds.size() != wire::kForkFdCount) return false;
-    ForkKeeper(fork->request, std::move((*message)->fds), signals);
+    StartSession(fork->request, std::move((*message)->fds), signals);
     return true;
   }
 
-  void ForkKeeper(uint32_t request, std::vector<UniqueFd> fds, int signals) {
-    PyOS_BeforeFork();
-    pid_t keeper = fork();
-    if (keeper == 0) BeKeeper(std::move(fds), signals);
-    int error = errno;
-    PyOS_AfterFork_Parent();
-    if (keeper < 0) {
-      (void)wire::SendControl(control_.get(), wire::ForkFailed{.request = request, .error = error});
-    } else {
-      keepers_.insert(keeper);
+  void StartSession(uint32_t request, std::vector<UniqueFd> fds, int signals) {
+    if (!GiveToSpare(fds)) {
+      pid_t keeper = ForkKeeper(signals, [&] { BeKeeper(std::move(fds)); });
+      if (keeper < 0) {
+        (void)wire::SendControl(control_.get(), wire::ForkFailed{.request = request, .error = errno});
+      }
     }
+    fds.clear();
+    // A host that opens sessions one after the other gets its next keeper ahead of time: one fork less to wait for.
+    // Not for the first, which may be the only one.
+    if (++sessions_started_ > 1) ForkSpare(signals);
   }
 
-  // In the child, still inside PyOS_BeforeFork: the keeper itself never runs Python, so only the worker finishes it.
-  [[noreturn]] void BeKeeper(std::vector<UniqueFd> fds, int signals) {
+  bool GiveToSpare(const std::vector<UniqueFd>& fds) {
+    UniqueFd spare = std::move(spare_);
+    if (!spare) return false;
+    std::vector<int> numbers;
+    for (const UniqueFd& fd : fds) numbers.push_back(fd.get());
+    return wire::SendControl(spare.get(), wire::Fork{}, numbers).ok();
+  }
+
+  void ForkSpare(int signals) {
+    absl::StatusOr<std::pair<UniqueFd, UniqueFd>> sockets = MakeSocketPair(SOCK_SEQPACKET);
+    if (!sockets.ok()) return;
+    auto& [ours, theirs] = *sockets;
+    ForkKeeper(signals, [&] {
+      ours.reset();
+      BeSpare(std::move(theirs));
+    });
+    spare_ = std::move(ours);
+  }
+
+  // The child goes on in `be`, which does not return, still inside PyOS_BeforeFork: a keeper itself never runs Python,
+  // so only its worker finishes the fork.
+  template <typename Be>
+  pid_t ForkKeeper(int signals, Be be) {
+    PyOS_BeforeFork();
+    pid_t keeper = fork();
+    if (keeper == 0) {
+      DropTemplate(signals);
+      be();
+    }
+    int error = errno;
+    PyOS_AfterFork_Parent();
+    if (keeper > 0) keepers_.insert(keeper);
+    errno = error;
+    return keeper;
+  }
+
+  // What a keeper does first.
+  void DropTemplate(int signals) {
     // 1. Before the worker is born, so that its orphans come here and not to the template.
     BecomeSubreaper();
     // 2. The template's own descriptors: a copy of its socket would hide its death from the host.
@@ -104,6 +142,23 @@ class Template {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
+    spare_.reset();
+  }
+
+  // Waits for a session to keep; ends with the template or the host.
+  [[noreturn]] void BeSpare(UniqueFd template_socket) {
+    prctl(PR_SET_NAME, "cellar-spare");
+    pollfd fds[] = {{template_socket.get(), POLLIN, 0}, {host_alive_.get(), POLLIN, 0}};
+    while (poll(fds, 2, -1) < 0) {
+    }
+    if (fds[1].revents != 0) _exit(0);
+    auto message = wire::ReceiveControl(template_socket.get());
+    if (!message.ok() || !*message || (*message)->fds.size() != wire::kForkFdCount) _exit(0);
+    template_socket.reset();
+    BeKeeper(std::move((*message)->fds));
+  }
+
+  [[noreturn]] void BeKeeper(std::vector<UniqueFd> fds) {
     pid_t worker = fork();
     if (worker == 0) {
       fds[wire::kKeeperFd].reset();
@@ -140,6 +195,8 @@ class Template {
   UniqueFd control_;
   UniqueFd host_alive_;
   std::set<pid_t> keepers_;
+  UniqueFd spare_;  // socket of a keeper that waits for a session
+  int sessions_started_ = 0;
 };
 
 }  // namespace

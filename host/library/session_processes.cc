@@ -67,10 +67,10 @@ std::set<pid_t> BelowTemplates() {
   return found;
 }
 
-std::string Describe(pid_t pid) {
+std::string NameOf(pid_t pid) {
   std::string name;
   std::getline(std::ifstream(ProcessDirectory(pid) / "comm"), name);
-  return absl::StrCat(pid, " ", name);
+  return name;
 }
 
 }  // namespace
@@ -82,7 +82,9 @@ std::vector<std::string> SessionProcesses::LeftAfter(absl::Duration limit) const
   while (true) {
     std::vector<std::string> left;
     for (pid_t pid : BelowTemplates()) {
-      if (!before_.contains(pid)) left.push_back(Describe(pid));
+      // A spare keeper belongs to its template, not to a session.
+      if (before_.contains(pid) || NameOf(pid) == "cellar-spare") continue;
+      left.push_back(absl::StrCat(pid, " ", NameOf(pid)));
     }
     if (left.empty() || absl::Now() >= deadline) return left;
     absl::SleepFor(kPollInterval);

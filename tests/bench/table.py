@@ -118,7 +118,7 @@ def print_table(lines):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="too few measurements to judge: a missed bar is no failure")
+    parser.add_argument("--quick", action="store_true", help="too few measurements to judge a bar")
     options = parser.parse_args()
     values = read_values(sys.stdin)
     lines = [Line(row, values) for row in rows(values)]
