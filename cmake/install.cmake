@@ -23,6 +23,9 @@ target_link_libraries(cellar_archive INTERFACE
 
 install(TARGETS cellar RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS cellar_worker RUNTIME DESTINATION ${cellar_libexec_dir})
+if(TARGET cellar_worker_shared)
+  install(TARGETS cellar_worker_shared RUNTIME DESTINATION ${cellar_libexec_dir})
+endif()
 install(TARGETS cellar_archive EXPORT cellar ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/host/library/cellar DESTINATION ${cellar_include_dir})
 # Those that the two headers above include, with what these include in turn.

@@ -1,4 +1,5 @@
-// The worker's end of the channel: whole frames out, whole frames in. Any thread may send, without the GIL.
+// The worker's end of the channel: whole frames out, whole frames in. Any thread may send, without
+// the GIL.
 #pragma once
 
 #include <sys/types.h>
@@ -16,8 +17,8 @@ class Channel {
  public:
   explicit Channel(UniqueFd fd);
 
-  // Blocks until the host has taken it, signals or not: half a frame would ruin the channel. A worker whose channel
-  // is gone or was replaced by a cell has no way to answer and ends here.
+  // Blocks until the host has taken it, signals or not: half a frame would ruin the channel. A
+  // worker whose channel is gone or was replaced by a cell has no way to answer and ends here.
   void Send(const std::string& frame);
 
   struct Message {

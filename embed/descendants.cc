@@ -22,8 +22,8 @@ struct ProcessRow {
   char state;
 };
 
-// pid -> parent for every process, from /proc/<pid>/stat. Not /proc/<pid>/task/*/children: kernels are built
-// without it.
+// pid -> parent for every process, from /proc/<pid>/stat. Not /proc/<pid>/task/*/children: kernels
+// are built without it.
 std::unordered_map<pid_t, ProcessRow> ReadProcesses() {
   std::unordered_map<pid_t, ProcessRow> processes;
   DIR* proc = opendir("/proc");
@@ -98,8 +98,9 @@ void KillDescendants(const std::set<pid_t>& spared) {
       poll(nullptr, 0, 1);  // all that is left are processes on their way out
       continue;
     }
-    // Stopped first, so that none can fork while the others are being killed. A pid read a moment ago is still
-    // that process, or gone: it can be given out again only after its parent, below us and stopped too, reaped it.
+    // Stopped first, so that none can fork while the others are being killed. A pid read a moment
+    // ago is still that process, or gone: it can be given out again only after its parent, below us
+    // and stopped too, reaped it.
     for (pid_t pid : living) kill(pid, SIGSTOP);
     for (pid_t pid : living) kill(pid, SIGKILL);
     poll(nullptr, 0, 1);

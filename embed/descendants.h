@@ -1,5 +1,6 @@
-// Ending every process below this one, whatever it did to get away: new sessions, stopped processes, fork bombs.
-// Works only in a process that is a subreaper, since orphans must come back to it.
+// Ending every process below this one, whatever it did to get away: new sessions, stopped
+// processes, fork bombs. Works only in a process that is a subreaper, since orphans must come back
+// to it.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +12,8 @@ namespace cellar::embed {
 // Becomes the parent of every orphan below.
 void BecomeSubreaper();
 
-// Kills and reaps all descendants except `spared` children and what is below them. Returns when none is left.
+// Kills and reaps all descendants except `spared` children and what is below them. Returns when
+// none is left.
 void KillDescendants(const std::set<pid_t>& spared = {});
 
 }  // namespace cellar::embed

@@ -1,5 +1,5 @@
-// Knowing whether this process is the worker or a child that a cell forked. Such a child writes to fd 1 and 2 only,
-// never to the ring or the channel, and ends when it returns from the cell.
+// Knowing whether this process is the worker or a child that a cell forked. Such a child writes to
+// fd 1 and 2 only, never to the ring or the channel, and ends when it returns from the cell.
 #pragma once
 
 namespace cellar::embed {

@@ -1,4 +1,5 @@
-// The packages cellar_runtime and cellar_prelude as marshalled code, linked into the worker program.
+// The packages cellar_runtime and cellar_prelude as marshalled code, linked into the worker
+// program.
 #pragma once
 
 #include <span>

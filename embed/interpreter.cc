@@ -70,7 +70,8 @@ absl::Status StartInterpreter(const wire::Start& start) {
   PyConfig config;
   PyConfig_InitPythonConfig(&config);
   config.parse_argv = 0;
-  PyStatus status = PyConfig_SetBytesString(&config, &config.program_name, start.executable.c_str());
+  PyStatus status =
+      PyConfig_SetBytesString(&config, &config.program_name, start.executable.c_str());
   if (!PyStatus_Exception(status)) {
     status = PyConfig_SetBytesString(&config, &config.executable, start.executable.c_str());
   }
@@ -101,7 +102,8 @@ absl::StatusOr<Imported> ImportModules(const std::vector<std::string>& preload) 
       }
     }
   } catch (py::error_already_set& error) {
-    return absl::InternalError(std::string("cellar's own modules could not be imported: ") + error.what());
+    return absl::InternalError(std::string("cellar's own modules could not be imported: ") +
+                               error.what());
   }
   return imported;
 }

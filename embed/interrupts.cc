@@ -16,17 +16,20 @@ wire::RingHeader* g_shared = nullptr;
 PyObject* g_cancel = nullptr;
 PyObject* g_sigint_handler = nullptr;  // what signal.getsignal(SIGINT) must be
 PyObject* g_insist_handler = nullptr;
-PyObject* g_get_handler = nullptr;  // signal.getsignal, signal.signal: kept, a cell may break the module
+PyObject* g_get_handler =
+    nullptr;  // signal.getsignal, signal.signal: kept, a cell may break the module
 PyObject* g_set_handler = nullptr;
 pthread_t g_main_thread;
 pid_t g_keeper = 0;
 
 int g_guard_depth = 0;  // > 0 while the cell's own code runs on the main thread
-// The cell that the signal being handled was meant for; set by the C handler, read by the Python one.
+// The cell that the signal being handled was meant for; set by the C handler, read by the Python
+// one.
 std::atomic<uint32_t> g_signalled_cell = 0;
 std::atomic<bool> g_signalled_by_host = false;
 std::atomic<bool> g_interrupted = false;  // the host has interrupted the running cell
-// An interrupt that came between two pieces of the cell's own code; the next piece, or the loop, takes it. Main thread.
+// An interrupt that came between two pieces of the cell's own code; the next piece, or the loop,
+// takes it. Main thread.
 bool g_pending = false;
 
 // True when an interrupt of that cell was asked for; tells the host that it is known now.
@@ -37,15 +40,15 @@ bool HearInterrupt(uint32_t cell) {
 // In signal context.
 void OnSignal(int signal, siginfo_t* info, void*) {
   uint32_t running = g_shared->running_cell.load();
-  // A signal from the keeper is the host's and names a cell. One that the cell sends itself, or a person sends from
-  // a shell, means whatever runs now.
+  // A signal from the keeper is the host's and names a cell. One that the cell sends itself, or a
+  // person sends from a shell, means whatever runs now.
   bool passed_on = info->si_code == SI_TKILL && g_signalled_by_host;
   bool from_host = (info->si_pid == g_keeper || passed_on) && !IsForkedChild();
   uint32_t meant = from_host ? g_shared->interrupt_target.load() : running;
   if (running == 0 || meant != running) return;
   if (!pthread_equal(pthread_self(), g_main_thread)) {
-    // Only a signal on the main thread ends its blocking call; and Python acts on signals there only.
-    // Passed on by the process itself, it must still count as the host's.
+    // Only a signal on the main thread ends its blocking call; and Python acts on signals there
+    // only. Passed on by the process itself, it must still count as the host's.
     g_signalled_by_host = from_host;
     pthread_kill(g_main_thread, signal);
     return;
@@ -65,8 +68,8 @@ PyObject* OnPythonSignal(bool insist) {
   if (running == 0 || g_signalled_cell != running) Py_RETURN_NONE;  // that cell is over
   if (g_signalled_by_host) {
     HearInterrupt(running);
-    // One interrupt is one KeyboardInterrupt: what the cell does about it is not disturbed again before the host
-    // insists.
+    // One interrupt is one KeyboardInterrupt: what the cell does about it is not disturbed again
+    // before the host insists.
     if (g_interrupted.exchange(true) && !insist) Py_RETURN_NONE;
   }
   if (g_guard_depth > 0) {
@@ -106,7 +109,8 @@ bool HasCHandler(int signal) {
          action.sa_sigaction == OnSignal;
 }
 
-// Python's table first (PyErr_SetInterruptEx does nothing for a signal Python does not handle), then ours over it.
+// Python's table first (PyErr_SetInterruptEx does nothing for a signal Python does not handle),
+// then ours over it.
 bool Arm(int signal, PyObject* handler) {
   PyObject* now = PyObject_CallFunction(g_get_handler, "i", signal);
   bool changed = now != handler;
@@ -139,8 +143,7 @@ class GuardScope {
 };
 
 struct GuardedCoroutine {
-  PyObject_HEAD
-  PyObject* coroutine;
+  PyObject_HEAD PyObject* coroutine;
 };
 
 PyObject* NewGuarded(PyTypeObject* type, PyObject* args, PyObject*) {
@@ -196,8 +199,12 @@ PyObject* CallOnCoroutine(PyObject* self, const char* method, PyObject* args) {
   return result;
 }
 
-PyObject* ThrowIntoGuarded(PyObject* self, PyObject* args) { return CallOnCoroutine(self, "throw", args); }
-PyObject* CloseGuarded(PyObject* self, PyObject* args) { return CallOnCoroutine(self, "close", args); }
+PyObject* ThrowIntoGuarded(PyObject* self, PyObject* args) {
+  return CallOnCoroutine(self, "throw", args);
+}
+PyObject* CloseGuarded(PyObject* self, PyObject* args) {
+  return CallOnCoroutine(self, "close", args);
+}
 PyObject* AwaitGuarded(PyObject* self) { return Py_NewRef(self); }
 
 PyMethodDef kGuardedMethods[] = {{"throw", ThrowIntoGuarded, METH_VARARGS, nullptr},
@@ -221,7 +228,8 @@ void InstallInterrupts(wire::RingHeader& shared, PyObject* cancel) {
   g_cancel = Py_NewRef(cancel);
   g_main_thread = pthread_self();
   g_keeper = getppid();
-  // Not "signal", whose functions look every handler up in an enum: ten microseconds for each, in each cell.
+  // Not "signal", whose functions look every handler up in an enum: ten microseconds for each, in
+  // each cell.
   PyObject* module = PyImport_ImportModule("_signal");
   g_get_handler = PyObject_GetAttrString(module, "getsignal");
   g_set_handler = PyObject_GetAttrString(module, "signal");
@@ -242,8 +250,8 @@ bool BeginCell(uint32_t cell) {
   g_interrupted = false;
   g_pending = false;
   g_shared->running_cell.store(cell);
-  // The host stores the target and then signals: a signal that came before the store above did nothing, but then
-  // its target is visible here.
+  // The host stores the target and then signals: a signal that came before the store above did
+  // nothing, but then its target is visible here.
   if (HearInterrupt(cell)) g_interrupted = true;
   return g_interrupted;
 }

@@ -1,7 +1,9 @@
-// Interrupts that name a cell. The host writes the cell's number into shared memory and signals the worker; what
-// arrives is raised in that cell's own code, cancels it where it is parked in an await, or is nothing at all.
+// Interrupts that name a cell. The host writes the cell's number into shared memory and signals the
+// worker; what arrives is raised in that cell's own code, cancels it where it is parked in an
+// await, or is nothing at all.
 //
-// Signals are never blocked (children would inherit that); instead every handler asks which cell is running.
+// Signals are never blocked (children would inherit that); instead every handler asks which cell is
+// running.
 #pragma once
 
 #include <Python.h>
@@ -12,8 +14,9 @@
 
 namespace cellar::embed {
 
-// Once, in the worker, on the main thread. `cancel(insist: bool) -> bool` is called on the main thread when the cell
-// is running but its code is not; it returns whether to raise KeyboardInterrupt in whatever is running instead.
+// Once, in the worker, on the main thread. `cancel(insist: bool) -> bool` is called on the main
+// thread when the cell is running but its code is not; it returns whether to raise
+// KeyboardInterrupt in whatever is running instead.
 void InstallInterrupts(wire::RingHeader& shared, PyObject* cancel);
 // Puts the handlers back after a cell has changed them. True when it had to.
 bool RestoreInterrupts();
@@ -23,10 +26,12 @@ bool BeginCell(uint32_t cell);
 void EndCell();
 // Whether the running cell has been interrupted.
 bool CellWasInterrupted();
-// Whether an interrupt waits that came while none of the cell's own code ran; it is then the caller's to act on.
+// Whether an interrupt waits that came while none of the cell's own code ran; it is then the
+// caller's to act on.
 bool TakePendingInterrupt();
 
-// guarded(function, *args): calls it as the cell's own code. KeyboardInterrupt comes out of this call or not at all.
+// guarded(function, *args): calls it as the cell's own code. KeyboardInterrupt comes out of this
+// call or not at all.
 PyObject* GuardedCall(PyObject* self, PyObject* const* args, Py_ssize_t count);
 // GuardedCoroutine(coroutine): an awaitable whose every step is run as the cell's own code.
 PyTypeObject* GuardedCoroutineType();

@@ -29,7 +29,8 @@ class Keeper {
     UniqueFd signals(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
     SayHello();
     while (!WorkerHasEnded(WNOHANG)) {
-      pollfd fds[] = {{host_.get(), POLLIN, 0}, {host_alive_, POLLIN, 0}, {signals.get(), POLLIN, 0}};
+      pollfd fds[] = {
+          {host_.get(), POLLIN, 0}, {host_alive_, POLLIN, 0}, {signals.get(), POLLIN, 0}};
       if (poll(fds, 3, -1) < 0) continue;
       if (fds[1].revents != 0) break;
       if (fds[0].revents != 0 && !HandleMessage()) break;

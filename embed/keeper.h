@@ -1,5 +1,6 @@
-// The keeper of one session: parent and subreaper of its worker. It runs no Python. It passes signals to the worker's
-// process group, reports how the worker ended, and leaves nothing alive when the session or the host is over.
+// The keeper of one session: parent and subreaper of its worker. It runs no Python. It passes
+// signals to the worker's process group, reports how the worker ended, and leaves nothing alive
+// when the session or the host is over.
 #pragma once
 
 #include <sys/types.h>
@@ -8,8 +9,8 @@
 
 namespace cellar::embed {
 
-// Runs until the worker and everything it started is gone; never returns. `host` is the keeper's socket, `host_alive`
-// a pidfd of the host. The worker must not have been reaped.
+// Runs until the worker and everything it started is gone; never returns. `host` is the keeper's
+// socket, `host_alive` a pidfd of the host. The worker must not have been reaped.
 [[noreturn]] void RunKeeper(pid_t worker, UniqueFd host, int host_alive);
 
 }  // namespace cellar::embed

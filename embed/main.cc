@@ -29,7 +29,8 @@ std::optional<wire::Start> ReadStart(int fd) {
 
 std::optional<wire::Start> ReceiveStart(int control) {
   auto message = wire::ReceiveControl(control);
-  if (!message.ok() || !*message || (*message)->type != wire::MessageType::kStart) return std::nullopt;
+  if (!message.ok() || !*message || (*message)->type != wire::MessageType::kStart)
+    return std::nullopt;
   return wire::Decode<wire::Start>((*message)->payload);
 }
 
@@ -79,7 +80,8 @@ int main(int argc, char** argv) {
   using namespace cellar;
   // Started by a person rather than by a host: there is no socket to speak on.
   if (fcntl(wire::kControlFd, F_GETFD) < 0 || fcntl(wire::kHostAliveFd, F_GETFD) < 0) {
-    std::fprintf(stderr, "%s is started by cellar and does nothing by itself; try: cellar --help\n", argv[0]);
+    std::fprintf(stderr, "%s is started by cellar and does nothing by itself; try: cellar --help\n",
+                 argv[0]);
     return 2;
   }
   absl::StatusOr<UniqueFd> control = MoveHigh(UniqueFd(wire::kControlFd));

@@ -1,4 +1,5 @@
-// How the worker program is started: by the host with two descriptors, or by itself, to begin again.
+// How the worker program is started: by the host with two descriptors, or by itself, to begin
+// again.
 #pragma once
 
 #include <string>

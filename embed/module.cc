@@ -1,5 +1,6 @@
-// The builtin module `_cellar`: what the runtime package may ask of the worker program. Everything a cell could do by
-// mistake is checked here; the quick paths (streams, guarded calls) are plain C functions.
+// The builtin module `_cellar`: what the runtime package may ask of the worker program. Everything
+// a cell could do by mistake is checked here; the quick paths (streams, guarded calls) are plain C
+// functions.
 #include <pybind11/embed.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -23,7 +24,8 @@ namespace {
 template <typename Message>
 void Send(const Message& message) {
   if (IsForkedChild()) {
-    throw std::runtime_error("a process forked by a cell cannot use the session; print, or return a value to the cell");
+    throw std::runtime_error(
+        "a process forked by a cell cannot use the session; print, or return a value to the cell");
   }
   std::string frame = wire::MessageFrame(message);
   py::gil_scoped_release released;
@@ -42,8 +44,8 @@ py::list Receive() {
         break;
       case wire::MessageType::kSet:
         if (auto m = wire::Decode<wire::Set>(message.payload)) {
-          requests.append(py::make_tuple("set", m->request, m->name, m->kind == wire::ValueKind::kJson,
-                                         py::bytes(m->data)));
+          requests.append(py::make_tuple("set", m->request, m->name,
+                                         m->kind == wire::ValueKind::kJson, py::bytes(m->data)));
         }
         break;
       case wire::MessageType::kGet:
@@ -61,8 +63,8 @@ py::list Receive() {
           }
           py::list path;
           for (const std::string& item : m->sys_path) path.append(py::bytes(item));
-          requests.append(py::make_tuple("setup", py::bytes(m->cwd), environment, path, m->memory_cap,
-                                         m->open_files));
+          requests.append(py::make_tuple("setup", py::bytes(m->cwd), environment, path,
+                                         m->memory_cap, m->open_files));
         }
         break;
       case wire::MessageType::kExit:
@@ -89,8 +91,8 @@ void SendDisplay(int kind, uint32_t cell, const py::list& entries, const py::byt
   Send(display);
 }
 
-void SendError(uint32_t cell, const py::bytes& ename, const py::bytes& evalue, const py::bytes& traceback,
-               std::optional<int32_t> exit_code) {
+void SendError(uint32_t cell, const py::bytes& ename, const py::bytes& evalue,
+               const py::bytes& traceback, std::optional<int32_t> exit_code) {
   Send(wire::Error{.cell = cell,
                    .position = Worker().output.CurrentPosition(),
                    .ename = ename,
@@ -139,7 +141,8 @@ int AuditHook(const char* event, PyObject*, void*) {
   return 0;
 }
 
-void Install(const py::object& cell_variable, const py::object& thread_origin, const py::object& cancel) {
+void Install(const py::object& cell_variable, const py::object& thread_origin,
+             const py::object& cancel) {
   InstallStreams(Worker().output, cell_variable.ptr(), thread_origin.ptr());
   InstallInterrupts(Worker().output.shared(), cancel.ptr());
   PySys_AddAuditHook(AuditHook, nullptr);
@@ -162,9 +165,10 @@ bool BeginCellInWorker(uint32_t cell) {
 }
 
 PyMethodDef kQuickFunctions[] = {
-    {"guarded", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(GuardedCall)), METH_FASTCALL, nullptr},
-    {"bind_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(BindStream)), METH_FASTCALL,
+    {"guarded", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(GuardedCall)), METH_FASTCALL,
      nullptr},
+    {"bind_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(BindStream)),
+     METH_FASTCALL, nullptr},
     {}};
 
 }  // namespace

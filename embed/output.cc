@@ -36,8 +36,8 @@ Output::Output(wire::RingMemory memory, UniqueFd doorbell, UniqueFd out, UniqueF
 
 size_t Output::Write(wire::StreamId stream, uint32_t cell, std::string_view text) {
   text = text.substr(0, wire::RingWriter::kMaxRecordText);
-  // Asking the kernel how full the pipes are costs two calls, so only where order can be at stake: other writers
-  // may be about, or this is the first record after a pause.
+  // Asking the kernel how full the pipes are costs two calls, so only where order can be at stake:
+  // other writers may be about, or this is the first record after a pause.
   std::optional<wire::Position> pipes;
   bool reader_sleeps = shared().reader_sleeps.load(std::memory_order_relaxed) != 0;
   if (other_writers_ || reader_sleeps) pipes = CurrentPosition();

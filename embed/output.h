@@ -1,5 +1,6 @@
-// The worker's side of output: prints into the ring, the doorbell, and the position of ring and pipes by which the
-// host puts both into one order. Knows no Python; every call but WriteDirect is made under the GIL.
+// The worker's side of output: prints into the ring, the doorbell, and the position of ring and
+// pipes by which the host puts both into one order. Knows no Python; every call but WriteDirect is
+// made under the GIL.
 #pragma once
 
 #include <atomic>
@@ -16,7 +17,8 @@ class Output {
  public:
   Output(wire::RingMemory memory, UniqueFd doorbell, UniqueFd out, UniqueFd err);
 
-  // Takes as much of `text` as there is room for and returns how much that was. Zero: wait for room, try again.
+  // Takes as much of `text` as there is room for and returns how much that was. Zero: wait for
+  // room, try again.
   size_t Write(wire::StreamId stream, uint32_t cell, std::string_view text);
   // Waits a moment for room. To be called without the GIL; returns early when a signal comes.
   void WaitForRoom();
@@ -29,7 +31,8 @@ class Output {
   // At the start of a cell: true again only when a child is still there.
   void ForgetFinishedChildren();
 
-  // Puts the captured pipes back onto 1 and 2 if a cell closed or replaced them. True when it had to.
+  // Puts the captured pipes back onto 1 and 2 if a cell closed or replaced them. True when it had
+  // to.
   bool RestoreDescriptors();
 
  private:

@@ -81,7 +81,8 @@ PyObject* StreamReconfigure(PyObject* self, PyObject* args, PyObject* keywords) 
 }
 
 PyMethodDef kStreamMethods[] = {
-    {"write", StreamWrite, METH_O, "Write text to the cell's output; returns the number of characters."},
+    {"write", StreamWrite, METH_O,
+     "Write text to the cell's output; returns the number of characters."},
     {"close", StreamClose, METH_NOARGS, "Close the stream."},
     {"detach", StreamDetach, METH_NOARGS, "Separate the underlying buffer."},
     {"reconfigure", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(StreamReconfigure)),

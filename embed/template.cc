@@ -41,7 +41,8 @@ class Template {
     FreezeGarbageCollector(!start.preload.empty());
     wire::Ready ready = DescribeInterpreter();
     ready.warnings = std::move(start.warnings);
-    ready.warnings.insert(ready.warnings.end(), imported->warnings.begin(), imported->warnings.end());
+    ready.warnings.insert(ready.warnings.end(), imported->warnings.begin(),
+                          imported->warnings.end());
     (void)wire::SendControl(control_.get(), ready);
   }
 
@@ -86,12 +87,13 @@ class Template {
     if (!GiveToSpare(fds)) {
       pid_t keeper = ForkKeeper(signals, [&] { BeKeeper(std::move(fds)); });
       if (keeper < 0) {
-        (void)wire::SendControl(control_.get(), wire::ForkFailed{.request = request, .error = errno});
+        (void)wire::SendControl(control_.get(),
+                                wire::ForkFailed{.request = request, .error = errno});
       }
     }
     fds.clear();
-    // A host that opens sessions one after the other gets its next keeper ahead of time: one fork less to wait for.
-    // Not for the first, which may be the only one.
+    // A host that opens sessions one after the other gets its next keeper ahead of time: one fork
+    // less to wait for. Not for the first, which may be the only one.
     if (++sessions_started_ > 1) ForkSpare(signals);
   }
 
@@ -114,8 +116,8 @@ class Template {
     spare_ = std::move(ours);
   }
 
-  // The child goes on in `be`, which does not return, still inside PyOS_BeforeFork: a keeper itself never runs Python,
-  // so only its worker finishes the fork.
+  // The child goes on in `be`, which does not return, still inside PyOS_BeforeFork: a keeper itself
+  // never runs Python, so only its worker finishes the fork.
   template <typename Be>
   pid_t ForkKeeper(int signals, Be be) {
     PyOS_BeforeFork();
@@ -170,7 +172,8 @@ class Template {
       (void)wire::SendControl(host.get(), wire::ForkFailed{.error = errno});
       _exit(1);
     }
-    // 4. Only the worker may hold the other ends of the host's sockets and pipes, and of the template's log.
+    // 4. Only the worker may hold the other ends of the host's sockets and pipes, and of the
+    // template's log.
     fds.clear();
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd <= 2; ++fd) dup2(null, fd);

@@ -1,5 +1,6 @@
-// The template: a warm interpreter with one thread and no event loop, from which keepers and workers are forked. It
-// answers the host's fork requests and is the last resort that ends what a dead keeper left behind.
+// The template: a warm interpreter with one thread and no event loop, from which keepers and
+// workers are forked. It answers the host's fork requests and is the last resort that ends what a
+// dead keeper left behind.
 #pragma once
 
 #include "host/base/unique_fd.h"
@@ -7,8 +8,8 @@
 
 namespace cellar::embed {
 
-// Starts Python as `start` says, tells the host, serves until the host is gone. Never returns. In a forked worker
-// the same call ends with the worker.
+// Starts Python as `start` says, tells the host, serves until the host is gone. Never returns. In a
+// forked worker the same call ends with the worker.
 [[noreturn]] void RunTemplate(const wire::Start& start, UniqueFd control, UniqueFd host_alive);
 
 }  // namespace cellar::embed

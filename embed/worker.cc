@@ -37,14 +37,17 @@ UniqueFd High(UniqueFd fd) {
 }  // namespace
 
 void RunWorker(std::vector<UniqueFd> fds) {
-  // 1. A session and process group of its own: interrupts and kills go to the group, and there is no terminal.
+  // 1. A session and process group of its own: interrupts and kills go to the group, and there is
+  // no terminal.
   setsid();
   prctl(PR_SET_NAME, "cellar-worker");
-  // 2. The captured pipes become 1 and 2; copies stay high, to put them back if a cell closes them. 0 is /dev/null.
+  // 2. The captured pipes become 1 and 2; copies stay high, to put them back if a cell closes them.
+  // 0 is /dev/null.
   dup2(fds[wire::kStdoutFd].get(), STDOUT_FILENO);
   dup2(fds[wire::kStderrFd].get(), STDERR_FILENO);
   setvbuf(stdout, nullptr, _IOLBF, 0);
-  // 3. A crash must not write a core file, and is to be preferred over the host's death when memory runs out.
+  // 3. A crash must not write a core file, and is to be preferred over the host's death when memory
+  // runs out.
   rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   if (UniqueFd score(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); score) {

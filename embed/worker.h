@@ -1,5 +1,5 @@
-// A forked worker, from the moment of its birth to its end: the steps after the fork, and what the `_cellar` module
-// needs to reach.
+// A forked worker, from the moment of its birth to its end: the steps after the fork, and what the
+// `_cellar` module needs to reach.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,8 @@
 
 namespace cellar::embed {
 
-// `fds` as in wire::ForkFd, the keeper's already taken out. Called between fork and PyOS_AfterFork_Child.
+// `fds` as in wire::ForkFd, the keeper's already taken out. Called between fork and
+// PyOS_AfterFork_Child.
 [[noreturn]] void RunWorker(std::vector<UniqueFd> fds);
 
 struct WorkerParts {

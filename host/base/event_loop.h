@@ -1,7 +1,9 @@
-// The host's one loop: file descriptors, timers, and work posted from other threads. The only epoll in the program.
+// The host's one loop: file descriptors, timers, and work posted from other threads. The only epoll
+// in the program.
 //
-// Everything that lives on a loop is touched on the loop's thread only; Post() and Stop() are the two calls any
-// thread may make. Callbacks may watch, unwatch and cancel freely, also their own registration.
+// Everything that lives on a loop is touched on the loop's thread only; Post() and Stop() are the
+// two calls any thread may make. Callbacks may watch, unwatch and cancel freely, also their own
+// registration.
 #pragma once
 
 #include <atomic>
@@ -31,8 +33,8 @@ class EventLoop {
   static absl::StatusOr<std::unique_ptr<EventLoop>> Create();
   EventLoop(const EventLoop&) = delete;
 
-  // Level-triggered; `events` are EPOLL* bits. One watch per descriptor; the descriptor is borrowed and must be
-  // unwatched before it is closed.
+  // Level-triggered; `events` are EPOLL* bits. One watch per descriptor; the descriptor is borrowed
+  // and must be unwatched before it is closed.
   absl::Status Watch(int fd, uint32_t events, FdCallback callback);
   void Unwatch(int fd);
 
@@ -67,8 +69,8 @@ class EventLoop {
   std::atomic<std::thread::id> thread_;
   bool running_ = false;
 
-  // Events of one epoll_wait batch may name a descriptor that an earlier callback of the batch closed and a later
-  // one opened anew: the generation tells them apart.
+  // Events of one epoll_wait batch may name a descriptor that an earlier callback of the batch
+  // closed and a later one opened anew: the generation tells them apart.
   uint32_t next_generation_ = 1;
   std::unordered_map<int, std::shared_ptr<WatchEntry>> watches_;
 

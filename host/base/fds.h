@@ -1,5 +1,5 @@
-// Making file descriptors the way cellar wants them: close-on-exec, and out of the low numbers that code in a cell
-// is likely to close, list or guess.
+// Making file descriptors the way cellar wants them: close-on-exec, and out of the low numbers that
+// code in a cell is likely to close, list or guess.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ absl::StatusOr<UniqueFd> MoveHigh(UniqueFd fd);
 
 absl::Status SetNonBlocking(int fd, bool on);
 
-// A connected pair of Unix sockets; `type` is SOCK_STREAM or SOCK_SEQPACKET. Both high and close-on-exec.
+// A connected pair of Unix sockets; `type` is SOCK_STREAM or SOCK_SEQPACKET. Both high and
+// close-on-exec.
 absl::StatusOr<std::pair<UniqueFd, UniqueFd>> MakeSocketPair(int type);
 
 struct Pipe {
@@ -29,11 +30,12 @@ absl::StatusOr<Pipe> MakePipe();
 // Bytes that wait in a pipe; works at both ends.
 uint64_t UnreadBytes(int pipe);
 
-// Writes all of it, waiting as long as it takes. False when the reader is gone or the descriptor is bad.
+// Writes all of it, waiting as long as it takes. False when the reader is gone or the descriptor is
+// bad.
 bool WriteAll(int fd, std::string_view text);
 
-// Anonymous memory of a fixed size. Sealed against shrink and grow: a process that shares it could otherwise
-// truncate it and so SIGBUS a reader that has it mapped.
+// Anonymous memory of a fixed size. Sealed against shrink and grow: a process that shares it could
+// otherwise truncate it and so SIGBUS a reader that has it mapped.
 absl::StatusOr<UniqueFd> MakeSealedMemory(const char* name, size_t size);
 
 // Anonymous file without a fixed size, for one side to write and the other to read back.

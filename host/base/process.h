@@ -1,4 +1,5 @@
-// Starting programs and holding them by pidfd, so that no signal ever goes to a pid that was given out again.
+// Starting programs and holding them by pidfd, so that no signal ever goes to a pid that was given
+// out again.
 #pragma once
 
 #include <sys/types.h>
@@ -16,8 +17,8 @@ struct SpawnOptions {
   std::string program;
   std::vector<std::string> args;         // without argv[0], which is `program`
   std::vector<std::string> environment;  // "K=V"
-  // Parent's descriptor -> number in the child. Everything else above the highest of them is closed. Sources must
-  // not be among the target numbers (descriptors made by fds.h never are).
+  // Parent's descriptor -> number in the child. Everything else above the highest of them is
+  // closed. Sources must not be among the target numbers (descriptors made by fds.h never are).
   std::vector<std::pair<int, int>> fds;
 };
 
@@ -26,8 +27,8 @@ struct ChildProcess {
   UniqueFd pidfd;
 };
 
-// posix_spawn in a new session, with an empty signal mask and default dispositions, so that a host with threads,
-// blocked or ignored signals leaks none of that.
+// posix_spawn in a new session, with an empty signal mask and default dispositions, so that a host
+// with threads, blocked or ignored signals leaks none of that.
 absl::StatusOr<ChildProcess> Spawn(const SpawnOptions& options);
 
 absl::StatusOr<UniqueFd> OpenPidfd(pid_t pid);

@@ -8,16 +8,17 @@
 
 namespace cellar {
 
-// "<what>: <strerror(error)>" under the code that fits the errno. `what` says what was tried and on what.
+// "<what>: <strerror(error)>" under the code that fits the errno. `what` says what was tried and on
+// what.
 absl::Status ErrnoStatus(int error, std::string_view what);
 
 }  // namespace cellar
 
-#define CELLAR_RETURN_IF_ERROR(expr)                                  \
-  do {                                                                \
-    if (absl::Status cellar_status = (expr); !cellar_status.ok()) {   \
-      return cellar_status;                                           \
-    }                                                                 \
+#define CELLAR_RETURN_IF_ERROR(expr)                                \
+  do {                                                              \
+    if (absl::Status cellar_status = (expr); !cellar_status.ok()) { \
+      return cellar_status;                                         \
+    }                                                               \
   } while (false)
 
 #define CELLAR_CONCAT_INNER(a, b) a##b

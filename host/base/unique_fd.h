@@ -1,4 +1,5 @@
-// The only owner of a file descriptor. Pass it by value to give the descriptor away; an `int` parameter borrows.
+// The only owner of a file descriptor. Pass it by value to give the descriptor away; an `int`
+// parameter borrows.
 #pragma once
 
 #include <unistd.h>

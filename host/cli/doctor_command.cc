@@ -48,7 +48,8 @@ void ShowKernel() {
 
 void ShowLaunch(const Launch& launch) {
   const Interpreter& interpreter = launch.interpreter;
-  Row("interpreter", interpreter.executable + "  (" + interpreter.version + ", by " + interpreter.origin + ")");
+  Row("interpreter",
+      interpreter.executable + "  (" + interpreter.version + ", by " + interpreter.origin + ")");
   Row("  prefix", interpreter.prefix);
   for (const std::string& warning : interpreter.warnings) Row("  passed over", warning);
   Row("worker program", launch.session.runtime.program);
@@ -99,7 +100,9 @@ class SelfTest {
   }
 
   void RoundTrip(int left) {
-    if (left > 0) return RunCell(console_.session(), "x = 1", [this, left](const CellOutcome&) { RoundTrip(left - 1); });
+    if (left > 0)
+      return RunCell(console_.session(), "x = 1",
+                     [this, left](const CellOutcome&) { RoundTrip(left - 1); });
     Row("  cell round trip", Milliseconds((absl::Now() - start_) / kRoundTrips));
     second_ = console_.NewSession();
     start_ = absl::Now();
@@ -113,7 +116,8 @@ class SelfTest {
   void Interrupt() {
     RunCell(console_.session(), "import time; time.sleep(60)", [this](const CellOutcome& outcome) {
       Row("  interrupt", Milliseconds(absl::Now() - start_));
-      if (outcome.status != CellStatus::kCancelled) return Fail("a sleeping cell could not be interrupted");
+      if (outcome.status != CellStatus::kCancelled)
+        return Fail("a sleeping cell could not be interrupted");
       console_.Finish();
     });
     console_.loop().After(absl::Milliseconds(20), [this] {
@@ -160,10 +164,14 @@ void AddDoctorCommand(CLI::App& app, int* exit_code) {
     std::string interpreter;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("doctor", "Show what cellar finds on this machine, and try it out");
-  command->add_option("--cwd", options->cwd, "Directory to choose the interpreter for")->option_text("DIR");
-  command->add_option("--interpreter", options->interpreter, "Python environment to adopt")->option_text("PATH");
-  command->callback([options, exit_code] { *exit_code = RunDoctor(options->cwd, options->interpreter); });
+  CLI::App* command =
+      app.add_subcommand("doctor", "Show what cellar finds on this machine, and try it out");
+  command->add_option("--cwd", options->cwd, "Directory to choose the interpreter for")
+      ->option_text("DIR");
+  command->add_option("--interpreter", options->interpreter, "Python environment to adopt")
+      ->option_text("PATH");
+  command->callback(
+      [options, exit_code] { *exit_code = RunDoctor(options->cwd, options->interpreter); });
 }
 
 }  // namespace cellar::host

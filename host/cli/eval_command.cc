@@ -87,7 +87,8 @@ absl::StatusOr<Call> MakeCall(const EvalOptions& options) {
     sources.emplace_back(std::move(source), "");
   }
   if (sources.empty()) {
-    return absl::InvalidArgumentError("nothing to run; give a cell, -f FILE, or - for standard input");
+    return absl::InvalidArgumentError(
+        "nothing to run; give a cell, -f FILE, or - for standard input");
   }
   for (auto& [code, title] : sources) {
     CallCell cell = {.code = std::move(code), .title = std::move(title)};
@@ -194,20 +195,29 @@ int RunEval(const EvalOptions& options) {
 
 void AddEvalCommand(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<EvalOptions>();
-  CLI::App* command = app.add_subcommand("eval", "Run cells, one after the other, in a fresh session");
-  command->add_option("cells", options->cells, "Each argument is one cell; - reads one from standard input")
+  CLI::App* command =
+      app.add_subcommand("eval", "Run cells, one after the other, in a fresh session");
+  command
+      ->add_option("cells", options->cells,
+                   "Each argument is one cell; - reads one from standard input")
       ->option_text("CELL...");
   command->add_option("-f,--file", options->files, "Run a file as one cell, before the arguments")
       ->allow_extra_args(false)
       ->option_text("FILE");
-  command->add_option("--timeout", options->timeout,
-                      "Seconds without progress after which a cell is interrupted (1 to 3600, 0 = never)")
+  command
+      ->add_option(
+          "--timeout", options->timeout,
+          "Seconds without progress after which a cell is interrupted (1 to 3600, 0 = never)")
       ->capture_default_str();
   command->add_option("--cwd", options->cwd, "Directory the cells run in")->option_text("DIR");
-  command->add_option("--env", options->environment, "Set a variable for the cells; NAME alone removes it")
+  command
+      ->add_option("--env", options->environment,
+                   "Set a variable for the cells; NAME alone removes it")
       ->allow_extra_args(false)
       ->option_text("NAME=VALUE");
-  command->add_option("--interpreter", options->interpreter, "Python environment to adopt (see: cellar doctor)")
+  command
+      ->add_option("--interpreter", options->interpreter,
+                   "Python environment to adopt (see: cellar doctor)")
       ->option_text("PATH");
   command->add_flag("--json", options->json, "Print the structured result instead of text");
   command->footer(

@@ -7,18 +7,20 @@
 #include "CLI/CLI.hpp"
 #include "host/cli/doctor_command.h"
 #include "host/cli/eval_command.h"
-#include "host/console/exit_codes.h"
 #include "host/cli/notebook_command.h"
 #include "host/cli/repl_command.h"
+#include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
 
 int main(int argc, char** argv) {
   using namespace cellar::host;
-  // Cells run as the same user: without this they could read the host's environment and take its descriptors.
+  // Cells run as the same user: without this they could read the host's environment and take its
+  // descriptors.
   prctl(PR_SET_DUMPABLE, 0);
   signal(SIGPIPE, SIG_IGN);
 
-  CLI::App app("cellar runs Python cells with lasting state, for agents, people and tests.", "cellar");
+  CLI::App app("cellar runs Python cells with lasting state, for agents, people and tests.",
+               "cellar");
   app.set_version_flag("--version", std::string("cellar ") + CELLAR_VERSION);
   app.footer("Example: cellar eval 'import math' 'math.pi'");
   int exit_code = kExitFine;

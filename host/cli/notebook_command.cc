@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "host/console/exit_codes.h"
 #include "host/cli/notebook_subcommands.h"
 #include "host/cli/notebook_terminal.h"
+#include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
 
 namespace cellar::host {

@@ -14,10 +14,12 @@ namespace {
 
 int RunRepl(const std::string& interpreter) {
   if (!IsTerminal(STDIN_FILENO)) {
-    Complain(absl::InvalidArgumentError("repl needs a terminal; to run a script: cellar eval -f FILE"));
+    Complain(
+        absl::InvalidArgumentError("repl needs a terminal; to run a script: cellar eval -f FILE"));
     return kExitUsage;
   }
-  absl::StatusOr<Launch> launch = PrepareLaunch({.env = CurrentEnvironment(), .interpreter = interpreter});
+  absl::StatusOr<Launch> launch =
+      PrepareLaunch({.env = CurrentEnvironment(), .interpreter = interpreter});
   absl::Status status = launch.status();
   if (launch.ok()) {
     absl::StatusOr<std::unique_ptr<Console>> console = Console::Create(*std::move(launch));
@@ -32,8 +34,11 @@ int RunRepl(const std::string& interpreter) {
 
 void AddReplCommand(CLI::App& app, int* exit_code) {
   auto interpreter = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("repl", "A prompt for a person; what cellar does without arguments on a terminal");
-  command->add_option("--interpreter", *interpreter, "Python environment to adopt (see: cellar doctor)")
+  CLI::App* command = app.add_subcommand(
+      "repl", "A prompt for a person; what cellar does without arguments on a terminal");
+  command
+      ->add_option("--interpreter", *interpreter,
+                   "Python environment to adopt (see: cellar doctor)")
       ->option_text("PATH");
   command->callback([interpreter, exit_code] { *exit_code = RunRepl(*interpreter); });
 }

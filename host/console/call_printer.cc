@@ -47,7 +47,8 @@ void CallPrinter::OnText(Stream stream, std::string_view text) {
 }
 
 void CallPrinter::OnDisplay(const wire::Display& display) {
-  if (display.kind == wire::DisplayKind::kStatus || display.kind == wire::DisplayKind::kClear) return;
+  if (display.kind == wire::DisplayKind::kStatus || display.kind == wire::DisplayKind::kClear)
+    return;
   std::string images = ImagesOf(display.data);
   if (std::string text = TextOf(display.data); !text.empty()) PrintLine(out_, text);
   if (!images.empty()) PrintLine(out_, images, kDim);

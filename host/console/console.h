@@ -1,5 +1,5 @@
-// What a command needs to run cells on its own main thread: the loop, one session, and the signals of a terminal.
-// Leaves nothing behind when it is destroyed.
+// What a command needs to run cells on its own main thread: the loop, one session, and the signals
+// of a terminal. Leaves nothing behind when it is destroyed.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// What a front end may know of the terminal it writes to, and the filter that keeps a cell's output from driving it.
+// What a front end may know of the terminal it writes to, and the filter that keeps a cell's output
+// from driving it.
 #pragma once
 
 #include <string>
@@ -12,8 +13,9 @@ bool IsTerminal(int fd);
 // A terminal, and the user has not asked for no colour (NO_COLOR, TERM=dumb).
 bool WantsColour(int fd);
 
-// Makes a stream of bytes harmless for a terminal while it flows: as the Sanitiser, but lines appear as they are
-// written, and carriage returns and backspaces are left for the terminal to carry out.
+// Makes a stream of bytes harmless for a terminal while it flows: as the Sanitiser, but lines
+// appear as they are written, and carriage returns and backspaces are left for the terminal to
+// carry out.
 class TerminalFilter {
  public:
   std::string Filter(std::string_view bytes);

@@ -108,8 +108,9 @@ void Prompt::OnInterrupt() {
 
 void Prompt::RunCell() {
   console_.loop().Unwatch(STDIN_FILENO);
-  console_.session().Run({.code = std::exchange(source_, ""), .observer = &printer_},
-                         [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
+  console_.session().Run(
+      {.code = std::exchange(source_, ""), .observer = &printer_},
+      [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
 }
 
 void Prompt::OnOutcome(absl::StatusOr<CellOutcome> outcome) {

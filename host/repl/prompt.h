@@ -1,5 +1,5 @@
-// A person's prompt: line editing and history by libedit, cells run as they are entered. Lives on the console's loop,
-// so output of background tasks appears while one types.
+// A person's prompt: line editing and history by libedit, cells run as they are entered. Lives on
+// the console's loop, so output of background tasks appears while one types.
 #pragma once
 
 #include <string>

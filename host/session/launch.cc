@@ -81,6 +81,10 @@ absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
   runtime.executable = launch.interpreter.executable;
   runtime.home = launch.interpreter.home;
   runtime.libpython = launch.interpreter.libpython;
+  // The worker program has its libpython linked in; its sibling takes another's.
+  if (!runtime.libpython.empty() && access((runtime.program + "-shared").c_str(), X_OK) == 0) {
+    runtime.program += "-shared";
+  }
   runtime.site_packages = launch.interpreter.site_packages;
   runtime.prefix = launch.interpreter.prefix;
   runtime.preload = settings.preload;

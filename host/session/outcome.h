@@ -45,7 +45,8 @@ struct CellOutcome {
   uint32_t execution_count = 0;
   absl::Duration duration;
   std::vector<CellOutput> outputs;
-  std::vector<CellOutput> background;  // what earlier cells' tasks and threads printed since the last outcome
+  std::vector<CellOutput>
+      background;  // what earlier cells' tasks and threads printed since the last outcome
   std::optional<CellError> error;
   std::optional<WorkerExit> death;  // of the worker, during this cell
   bool timed_out = false;

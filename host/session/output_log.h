@@ -1,5 +1,5 @@
-// The outputs of one cell in their order: text through a Sink, displays and results beside it. Knows clear_output and
-// update_display; knows nothing of workers.
+// The outputs of one cell in their order: text through a Sink, displays and results beside it.
+// Knows clear_output and update_display; knows nothing of workers.
 #pragma once
 
 #include <functional>

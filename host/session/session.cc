@@ -91,7 +91,8 @@ void Session::Start(CellJob job) {
   running_->outcome.execution_count = next_cell_++;
   running_->started = absl::Now();
   if (worker_ready_) RestartTimeout();
-  worker_->Send(wire::Execute{.cell = running_->outcome.execution_count, .code = running_->request.code});
+  worker_->Send(
+      wire::Execute{.cell = running_->outcome.execution_count, .code = running_->request.code});
 }
 
 void Session::Start(ValueJob job) {
@@ -146,7 +147,8 @@ void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text
                     (cell == 0 || cell == running_->outcome.execution_count);
   if (!of_running) {
     background_->AddText(ToStream(stream), text);
-    CellObserver* observer = running_ != nullptr ? running_->request.observer : background_observer_;
+    CellObserver* observer =
+        running_ != nullptr ? running_->request.observer : background_observer_;
     if (observer != nullptr) observer->OnBackgroundText(ToStream(stream), text);
     return;
   }
@@ -196,7 +198,8 @@ void Session::OnDone(const wire::Done& done) {
       break;
   }
   if (outcome.status == CellStatus::kCancelled) {
-    outcome.state_detail = "interrupted after " + Seconds(absl::Now() - running_->started) + ", state kept";
+    outcome.state_detail =
+        "interrupted after " + Seconds(absl::Now() - running_->started) + ", state kept";
   }
   if (!fresh_reason_.empty()) {
     outcome.state = StateAfter::kFresh;
@@ -216,19 +219,22 @@ void Session::OnValue(wire::Value value) {
       job.done(std::nullopt);
       break;
     default:
-      job.done(SessionValue{.is_json = value.kind == wire::ValueKind::kJson, .data = std::move(value.data)});
+      job.done(SessionValue{.is_json = value.kind == wire::ValueKind::kJson,
+                            .data = std::move(value.data)});
   }
   had_cells_ = true;
   Pump();
 }
 
 void Session::OnWorkerExit(WorkerExit exit) {
-  // The template was killed before it could fork, and nobody knew yet: nothing has run, so another one may try.
+  // The template was killed before it could fork, and nobody knew yet: nothing has run, so another
+  // one may try.
   bool again = worker_->pid() < 0 && template_was_ready_ && !std::exchange(start_retried_, true);
   // Not destroyed here: this is a call from inside it.
   loop_.Post([worker = std::move(worker_)] {});
   bool could_not_start = !std::exchange(worker_ready_, false);
-  if (had_cells_) fresh_reason_ = "the worker " + exit.Describe() + "; this cell ran in a fresh session";
+  if (had_cells_)
+    fresh_reason_ = "the worker " + exit.Describe() + "; this cell ran in a fresh session";
   if (closing_) return FinishClose();
   if (running_value_) {
     ValueJob job = *std::exchange(running_value_, std::nullopt);

@@ -1,7 +1,8 @@
-// A session: a namespace that lasts, served by one worker at a time. Runs cells one after the other, watches their
-// time, interrupts them, and says what a worker's death means for the state.
+// A session: a namespace that lasts, served by one worker at a time. Runs cells one after the
+// other, watches their time, interrupts them, and says what a worker's death means for the state.
 //
-// Lives on the loop's thread. Callbacks may call back into the session, but may destroy it only from a posted task.
+// Lives on the loop's thread. Callbacks may call back into the session, but may destroy it only
+// from a posted task.
 #pragma once
 
 #include <deque>
@@ -44,8 +45,8 @@ struct SessionOptions {
 };
 
 struct CellRequest {
-  std::string code;         // UTF-8
-  absl::Duration timeout;   // of inactivity; zero = none
+  std::string code;                  // UTF-8
+  absl::Duration timeout;            // of inactivity; zero = none
   CellObserver* observer = nullptr;  // outlives the cell
 };
 
@@ -81,8 +82,8 @@ class Session : private WorkerListener {
   void Interrupt();
   bool busy() const { return running_ != nullptr; }
 
-  // Ends the worker: exit handlers have a second, a running cell is killed. `done` is called when it is gone; what
-  // was asked for and has not run fails.
+  // Ends the worker: exit handlers have a second, a running cell is killed. `done` is called when
+  // it is gone; what was asked for and has not run fails.
   void Close(absl::AnyInvocable<void()> done);
 
  private:
@@ -143,8 +144,8 @@ class Session : private WorkerListener {
   bool start_retried_ = false;
   uint32_t next_cell_ = 1;
   uint32_t next_request_ = 1;
-  bool had_cells_ = false;      // of the worker: there is state to lose
-  std::string fresh_reason_;    // why the next cell finds nothing where there was something
+  bool had_cells_ = false;    // of the worker: there is state to lose
+  std::string fresh_reason_;  // why the next cell finds nothing where there was something
   std::deque<Job> queue_;
   std::unique_ptr<RunningCell> running_;
   std::optional<ValueJob> running_value_;

@@ -1,5 +1,6 @@
-// How the fields of a message become bytes and back: little-endian integers, strings and lists with a 32-bit length,
-// structures field by field. A message names its fields once, in `Fields`, for both directions.
+// How the fields of a message become bytes and back: little-endian integers, strings and lists with
+// a 32-bit length, structures field by field. A message names its fields once, in `Fields`, for
+// both directions.
 //
 // Decoding takes any bytes: it never reads past them, and memory stays in proportion to them.
 #pragma once
@@ -49,10 +50,8 @@ class Encoder {
     if (value) Add(*value);
   }
   template <typename T>
-    requires requires { &T::template Fields<const T, Encoder>; }
-  void Add(const T& message) {
-    T::Fields(message, *this);
-  }
+  requires requires { &T::template Fields<const T, Encoder>; }
+  void Add(const T& message) { T::Fields(message, *this); }
 
   std::string bytes_;
 };
@@ -95,7 +94,8 @@ class Decoder {
   void Read(std::vector<T>& list) {
     uint32_t size = 0;
     Read(size);
-    // Not reserved: the count is not to be believed before the items are there. Each takes a byte or more.
+    // Not reserved: the count is not to be believed before the items are there. Each takes a byte
+    // or more.
     for (uint32_t i = 0; i < size && ok_; ++i) Read(list.emplace_back());
   }
   template <typename T>
@@ -105,10 +105,8 @@ class Decoder {
     if (present) Read(value.emplace());
   }
   template <typename T>
-    requires requires { &T::template Fields<T, Decoder>; }
-  void Read(T& message) {
-    T::Fields(message, *this);
-  }
+  requires requires { &T::template Fields<T, Decoder>; }
+  void Read(T& message) { T::Fields(message, *this); }
 
   std::string_view bytes_;
   bool ok_ = true;

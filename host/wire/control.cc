@@ -63,7 +63,8 @@ absl::StatusOr<std::optional<ControlMessage>> ReceiveControl(int socket) {
   ssize_t received;
   do {
     received = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-    // A peer that ends with messages unread resets the connection, which is told once, ahead of its own last words.
+    // A peer that ends with messages unread resets the connection, which is told once, ahead of its
+    // own last words.
   } while (received < 0 && (errno == EINTR || errno == ECONNRESET));
   if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return std::nullopt;
   if (received < 0) return ErrnoStatus(errno, "receiving a control message");

@@ -1,5 +1,5 @@
-// Control messages: one message per packet of a seqpacket socket, with descriptors passed along. Used between host
-// and template and between host and keeper; never by a worker.
+// Control messages: one message per packet of a seqpacket socket, with descriptors passed along.
+// Used between host and template and between host and keeper; never by a worker.
 #pragma once
 
 #include <initializer_list>

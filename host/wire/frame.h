@@ -1,5 +1,5 @@
-// Frames on a worker's channel: an 8-byte header (payload size, type, zero), then the payload. This file knows sizes
-// and borders only; what a payload means is in messages.h.
+// Frames on a worker's channel: an 8-byte header (payload size, type, zero), then the payload. This
+// file knows sizes and borders only; what a payload means is in messages.h.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,13 @@ struct Frame {
 // Header and payload, ready to be written.
 std::string EncodeFrame(uint16_t type, std::string_view payload);
 
-// Cuts a byte stream into frames. Takes any bytes in any pieces; memory is bounded by kMaxFramePayload.
+// Cuts a byte stream into frames. Takes any bytes in any pieces; memory is bounded by
+// kMaxFramePayload.
 class FrameDecoder {
  public:
   void Feed(std::string_view bytes);
-  // The next whole frame, nothing when more bytes are needed, or an error when the stream is not frames; after an
-  // error the decoder stays in error.
+  // The next whole frame, nothing when more bytes are needed, or an error when the stream is not
+  // frames; after an error the decoder stays in error.
   absl::StatusOr<std::optional<Frame>> Next();
 
  private:

@@ -1,4 +1,5 @@
-// Every message between host, template, keeper and worker. Three conversations, described in PROTOCOL.md:
+// Every message between host, template, keeper and worker. Three conversations, described in
+// PROTOCOL.md:
 //   host <-> worker    frames on the channel, a stream socket
 //   host <-> template  control messages on a seqpacket socket
 //   host <-> keeper    control messages on a seqpacket socket of its own
@@ -47,13 +48,14 @@ enum class MessageType : uint16_t {
 };
 
 // The fields of a message in their order on the wire, for both directions.
-#define CELLAR_WIRE_FIELDS(...)                                               \
-  template <typename Self, typename Archive>                                  \
-  static void Fields([[maybe_unused]] Self& self, Archive& archive) {         \
-    archive(__VA_ARGS__);                                                     \
+#define CELLAR_WIRE_FIELDS(...)                                       \
+  template <typename Self, typename Archive>                          \
+  static void Fields([[maybe_unused]] Self& self, Archive& archive) { \
+    archive(__VA_ARGS__);                                             \
   }
 
-// --- host -> worker -------------------------------------------------------------------------------------------------
+// --- host -> worker
+// -------------------------------------------------------------------------------------------------
 
 struct EnvironmentEntry {
   std::string name;
@@ -104,7 +106,8 @@ struct Exit {
   CELLAR_WIRE_FIELDS()
 };
 
-// --- worker -> host -------------------------------------------------------------------------------------------------
+// --- worker -> host
+// -------------------------------------------------------------------------------------------------
 
 // The setup is done and cells can run, or `error` says why not.
 struct Hello {
@@ -114,7 +117,13 @@ struct Hello {
   CELLAR_WIRE_FIELDS(self.version, self.error)
 };
 
-enum class DisplayKind : uint8_t { kDisplay = 0, kUpdate = 1, kResult = 2, kClear = 3, kStatus = 4 };
+enum class DisplayKind : uint8_t {
+  kDisplay = 0,
+  kUpdate = 1,
+  kResult = 2,
+  kClear = 3,
+  kStatus = 4
+};
 enum class MimeKind : uint8_t { kText = 0, kBytes = 1, kJson = 2 };
 
 struct MimeEntry {
@@ -132,7 +141,8 @@ struct Display {
   std::vector<MimeEntry> data;
   std::string metadata;  // JSON object, or empty
   std::string display_id;
-  CELLAR_WIRE_FIELDS(self.cell, self.position.ring, self.position.out, self.position.err, self.kind, self.data, self.metadata, self.display_id)
+  CELLAR_WIRE_FIELDS(self.cell, self.position.ring, self.position.out, self.position.err, self.kind,
+                     self.data, self.metadata, self.display_id)
 };
 
 struct Error {
@@ -143,7 +153,8 @@ struct Error {
   std::string evalue;
   std::string traceback;
   std::optional<int32_t> exit_code;  // of a SystemExit
-  CELLAR_WIRE_FIELDS(self.cell, self.position.ring, self.position.out, self.position.err, self.ename, self.evalue, self.traceback, self.exit_code)
+  CELLAR_WIRE_FIELDS(self.cell, self.position.ring, self.position.out, self.position.err,
+                     self.ename, self.evalue, self.traceback, self.exit_code)
 };
 
 enum class DoneStatus : uint8_t { kOk = 0, kError = 1, kInterrupted = 2 };
@@ -155,7 +166,8 @@ struct Done {
   Position position;
   DoneStatus status = DoneStatus::kOk;
   bool stdin_requested = false;
-  CELLAR_WIRE_FIELDS(self.cell, self.position.ring, self.position.out, self.position.err, self.status, self.stdin_requested)
+  CELLAR_WIRE_FIELDS(self.cell, self.position.ring, self.position.out, self.position.err,
+                     self.status, self.stdin_requested)
 };
 
 // Something the user should know that is not output, e.g. that a broken sys.stdout was put back.
@@ -174,7 +186,8 @@ struct Value {
   CELLAR_WIRE_FIELDS(self.request, self.kind, self.data)
 };
 
-// --- host <-> template ----------------------------------------------------------------------------------------------
+// --- host <-> template
+// ----------------------------------------------------------------------------------------------
 
 // Where the worker program finds its control socket and a pidfd of its host.
 inline constexpr int kControlFd = 3;
@@ -185,14 +198,16 @@ struct Start {
   uint32_t version = kProtocolVersion;
   std::string executable;  // what sys.executable will be; decides prefix and site-packages
   std::string home;        // PYTHONHOME, for prefixes without a pyvenv.cfg; or empty
-  // Put in front of LD_LIBRARY_PATH when the program was started, so that the libpython there is used; or empty.
+  // Put in front of LD_LIBRARY_PATH when the program was started, so that the libpython there is
+  // used; or empty.
   std::string library_directory;
   // Of an installation that has no libpython: added to the worker's own Python. Or empty.
   std::string site_packages;
   std::string prefix;  // what sys.prefix will be then
   std::vector<std::string> preload;
   std::vector<std::string> warnings;  // of an earlier attempt, passed on in Ready
-  CELLAR_WIRE_FIELDS(self.version, self.executable, self.home, self.library_directory, self.site_packages, self.prefix, self.preload, self.warnings)
+  CELLAR_WIRE_FIELDS(self.version, self.executable, self.home, self.library_directory,
+                     self.site_packages, self.prefix, self.preload, self.warnings)
 };
 
 struct Ready {
@@ -212,13 +227,23 @@ struct Failed {
   CELLAR_WIRE_FIELDS(self.version, self.reason)
 };
 
-// Carries the descriptors of ForkFds, in that order. Answered on the keeper's socket by KeeperHello.
+// Carries the descriptors of ForkFds, in that order. Answered on the keeper's socket by
+// KeeperHello.
 struct Fork {
   static constexpr MessageType kType = MessageType::kFork;
   uint32_t request = 0;
   CELLAR_WIRE_FIELDS(self.request)
 };
-enum ForkFd { kChannelFd, kKeeperFd, kRingFd, kDoorbellFd, kStdoutFd, kStderrFd, kFaultsFd, kForkFdCount };
+enum ForkFd {
+  kChannelFd,
+  kKeeperFd,
+  kRingFd,
+  kDoorbellFd,
+  kStdoutFd,
+  kStderrFd,
+  kFaultsFd,
+  kForkFdCount
+};
 
 struct ForkFailed {
   static constexpr MessageType kType = MessageType::kForkFailed;
@@ -227,7 +252,8 @@ struct ForkFailed {
   CELLAR_WIRE_FIELDS(self.request, self.error)
 };
 
-// --- host <-> keeper ------------------------------------------------------------------------------------------------
+// --- host <-> keeper
+// ------------------------------------------------------------------------------------------------
 
 // Private signals of a worker: interrupt whatever the cell did to SIGINT; write the Python stacks.
 inline int InsistSignal() { return SIGRTMIN + 10; }
@@ -241,7 +267,8 @@ struct Signal {
   CELLAR_WIRE_FIELDS(self.signal, self.group)
 };
 
-// Kill everything below the keeper; the keeper then ends, which the host sees as the end of its socket.
+// Kill everything below the keeper; the keeper then ends, which the host sees as the end of its
+// socket.
 struct Kill {
   static constexpr MessageType kType = MessageType::kKill;
   CELLAR_WIRE_FIELDS()

@@ -25,8 +25,7 @@ uint64_t RecordSize(const RecordHeader& header) {
 }  // namespace
 
 absl::StatusOr<RingMemory> RingMemory::Map(int memory_fd) {
-  void* base =
-      mmap(nullptr, kRingMemorySize, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
+  void* base = mmap(nullptr, kRingMemorySize, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
   if (base == MAP_FAILED) return ErrnoStatus(errno, "mapping the ring");
   return RingMemory(base);
 }
@@ -60,7 +59,8 @@ bool RingWriter::TryWrite(StreamId stream, uint32_t cell, std::string_view text,
   }
   Copy(at, text.data(), text.size());
   head_ += size;
-  // seq_cst, with the reader's store to reader_sleeps: either it sees this record or we see that it sleeps.
+  // seq_cst, with the reader's store to reader_sleeps: either it sees this record or we see that it
+  // sleeps.
   header_.head.store(head_, std::memory_order_seq_cst);
   return true;
 }

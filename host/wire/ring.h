@@ -1,9 +1,11 @@
-// The ring: memory that a worker and its host share, through which prints travel without a system call.
+// The ring: memory that a worker and its host share, through which prints travel without a system
+// call.
 //
-// One writer (the worker, under the GIL), one reader (the host). What has been committed stays readable after the
-// writer is gone, even by SIGKILL. The reader trusts nothing in it: headers are copied before they are checked.
-// The same page carries the few words by which host and worker speak outside the frames: which cell runs, which cell
-// an interrupt is meant for, how much of the pipes has been read.
+// One writer (the worker, under the GIL), one reader (the host). What has been committed stays
+// readable after the writer is gone, even by SIGKILL. The reader trusts nothing in it: headers are
+// copied before they are checked. The same page carries the few words by which host and worker
+// speak outside the frames: which cell runs, which cell an interrupt is meant for, how much of the
+// pipes has been read.
 #pragma once
 
 #include <atomic>
@@ -32,12 +34,13 @@ struct Position {
 struct RingHeader {
   alignas(64) std::atomic<uint64_t> head;  // bytes ever written; the worker's
   alignas(64) std::atomic<uint64_t> tail;  // bytes ever read; the host's
-  // Host: "I sleep, ring the doorbell." Set before the host's last look at `head`, so no record is missed.
+  // Host: "I sleep, ring the doorbell." Set before the host's last look at `head`, so no record is
+  // missed.
   alignas(64) std::atomic<uint32_t> reader_sleeps;
   // Worker: "I wait for room." A futex on the host's `room` word wakes it.
   std::atomic<uint32_t> writer_waits;
   std::atomic<uint32_t> room;
-  alignas(64) std::atomic<uint32_t> running_cell;      // the worker's; 0 between cells
+  alignas(64) std::atomic<uint32_t> running_cell;  // the worker's; 0 between cells
   // The cell a SIGINT is meant for: set by the host, set to 0 by the worker when it acts on it.
   std::atomic<uint32_t> interrupt_target;
   alignas(64) std::atomic<uint32_t> pipes_generation;  // the host's; odd while it reads a pipe
@@ -85,7 +88,8 @@ class RingWriter {
   // The most text one record takes; longer text is written in pieces.
   static constexpr size_t kMaxRecordText = kRingCapacity / 4;
 
-  // False when there is no room now. `pipes` is the position of the pipes, when it is worth knowing.
+  // False when there is no room now. `pipes` is the position of the pipes, when it is worth
+  // knowing.
   bool TryWrite(StreamId stream, uint32_t cell, std::string_view text,
                 const std::optional<Position>& pipes);
   // Whether the host sleeps, i.e. must be told of what was just written. Clears the request.
@@ -120,7 +124,8 @@ class RingReader {
   absl::StatusOr<uint64_t> Head() const;
   uint64_t tail() const { return tail_; }
 
-  // Reads the next record into `record` (its text buffer is reused). False when the reader has come to `end`.
+  // Reads the next record into `record` (its text buffer is reused). False when the reader has come
+  // to `end`.
   absl::StatusOr<bool> Read(uint64_t end, Record& record);
   // Hands the room of what was read back to the writer.
   void Release();

@@ -17,8 +17,10 @@ InterruptLadder::InterruptLadder(EventLoop& loop, Worker& worker, uint32_t cell,
     : loop_(loop), worker_(worker) {
   worker_.Interrupt(cell);
   repeat_timer_ = loop_.After(kRepeatAfter, [this, cell] { worker_.RepeatInterrupt(cell); });
-  insist_timer_ = loop_.After(std::min(kInsistAfter, grace / 3), [this, cell] { worker_.Insist(cell); });
-  dump_timer_ = loop_.After(std::max(grace - kDumpBeforeKill, grace / 2), [this] { worker_.DumpStacks(); });
+  insist_timer_ =
+      loop_.After(std::min(kInsistAfter, grace / 3), [this, cell] { worker_.Insist(cell); });
+  dump_timer_ =
+      loop_.After(std::max(grace - kDumpBeforeKill, grace / 2), [this] { worker_.DumpStacks(); });
   kill_timer_ = loop_.After(grace, [this] { KillNow(); });
 }
 

@@ -1,5 +1,5 @@
-// The ladder that ends every cell: interrupt, insist, write down where it hangs, kill. Climbs by time until it is
-// destroyed, which the owner does as soon as the cell has settled.
+// The ladder that ends every cell: interrupt, insist, write down where it hangs, kill. Climbs by
+// time until it is destroyed, which the owner does as soon as the cell has settled.
 #pragma once
 
 #include "absl/time/time.h"

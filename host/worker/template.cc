@@ -45,7 +45,8 @@ void PutInFront(const std::string& directory, std::vector<std::string>& environm
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<Template>> Template::Start(EventLoop& loop, TemplateOptions options) {
+absl::StatusOr<std::shared_ptr<Template>> Template::Start(EventLoop& loop,
+                                                          TemplateOptions options) {
   std::shared_ptr<Template> self(new Template(loop, std::move(options)));
   CELLAR_RETURN_IF_ERROR(self->Spawn());
   return self;
@@ -57,8 +58,8 @@ Template::~Template() {
   if (log_) loop_.Unwatch(log_.get());
   if (!process_.pidfd) return;
   loop_.Unwatch(process_.pidfd.get());
-  // The end of its socket makes it leave in order: it reaps its keepers, which would otherwise stay as zombies where
-  // nobody waits for orphans.
+  // The end of its socket makes it leave in order: it reaps its keepers, which would otherwise stay
+  // as zombies where nobody waits for orphans.
   control_.reset();
   pollfd ended = {process_.pidfd.get(), POLLIN, 0};
   if (poll(&ended, 1, kLeaveMilliseconds) == 0) SignalPidfd(process_.pidfd.get(), SIGKILL);
@@ -137,9 +138,11 @@ absl::StatusOr<std::unique_ptr<Worker>> Template::Fork(const wire::Setup& setup,
                      .faults = std::move(faults),
                      .out = std::move(out.read),
                      .err = std::move(err.read)};
-  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker,
-                          Worker::Create(loop_, std::move(ends), std::move(memory),
-                                         [self = shared_from_this()] { return self->WhyNotStarted(); }, listener));
+  CELLAR_ASSIGN_OR_RETURN(
+      std::unique_ptr<Worker> worker,
+      Worker::Create(
+          loop_, std::move(ends), std::move(memory),
+          [self = shared_from_this()] { return self->WhyNotStarted(); }, listener));
   worker->Send(setup);
   return worker;
 }
@@ -194,7 +197,8 @@ void Template::Collect() {
 }
 
 std::string Template::EndedEarly() const {
-  return "the worker program " + options_.program + (ready_ ? " ended" : " ended before it was ready");
+  return "the worker program " + options_.program +
+         (ready_ ? " ended" : " ended before it was ready");
 }
 
 std::string Template::WhyNotStarted() {

@@ -1,7 +1,9 @@
-// A template as its host sees it: a program that forks workers. Requests may be made at once; they wait in the
-// template's socket until Python has started, so that starting a session costs no extra round trip.
+// A template as its host sees it: a program that forks workers. Requests may be made at once; they
+// wait in the template's socket until Python has started, so that starting a session costs no extra
+// round trip.
 //
-// Lives on the loop's thread. Destroying it ends the template; its workers live on under their keepers.
+// Lives on the loop's thread. Destroying it ends the template; its workers live on under their
+// keepers.
 #pragma once
 
 #include <memory>
@@ -21,8 +23,8 @@ struct TemplateOptions {
   std::vector<std::string> environment;  // "K=V"
   std::string executable;                // what sys.executable will be
   std::string home;                      // PyConfig.home, or empty
-  std::string libpython;                 // to be used instead of the one it is linked with, or empty
-  std::string site_packages;             // as in wire::Start, with prefix
+  std::string libpython;      // to be used instead of the one it is linked with, or empty
+  std::string site_packages;  // as in wire::Start, with prefix
   std::string prefix;
   std::vector<std::string> preload;
   int start_limit_s = 30;  // a .pth file or sitecustomize may hang
@@ -36,7 +38,8 @@ class Template : public std::enable_shared_from_this<Template> {
   static absl::StatusOr<std::shared_ptr<Template>> Start(EventLoop& loop, TemplateOptions options);
   ~Template();
 
-  // Asks for a new worker and sends it `setup`. A template that cannot start shows as the worker's exit.
+  // Asks for a new worker and sends it `setup`. A template that cannot start shows as the worker's
+  // exit.
   absl::StatusOr<std::unique_ptr<Worker>> Fork(const wire::Setup& setup, WorkerListener& listener);
 
   bool alive() const { return !ended_; }

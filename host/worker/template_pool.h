@@ -1,4 +1,5 @@
-// The templates of a host, one for each set of options, started when first needed and again after one has died.
+// The templates of a host, one for each set of options, started when first needed and again after
+// one has died.
 #pragma once
 
 #include <map>

@@ -24,9 +24,9 @@ Timeline::Timeline(wire::RingMemory ring, UniqueFd out, UniqueFd err, TextCallba
 }
 
 absl::StatusOr<bool> Timeline::Drain(absl::FunctionRef<void()> deliver_frames) {
-  // How full the pipes are is asked before the ring's head: every record that was written before one of those bytes
-  // is then in front of the head, and is emitted first. Stopping there also keeps an endless writer from holding up
-  // the loop.
+  // How full the pipes are is asked before the ring's head: every record that was written before
+  // one of those bytes is then in front of the head, and is emitted first. Stopping there also
+  // keeps an endless writer from holding up the loop.
   uint64_t out_end = pipes_[0].read + UnreadBytes(out_fd());
   uint64_t err_end = pipes_[1].read + UnreadBytes(err_fd());
   CELLAR_ASSIGN_OR_RETURN(uint64_t head, reader_.Head());
@@ -67,10 +67,11 @@ absl::Status Timeline::DrainRingTo(uint64_t end) {
 void Timeline::DrainPipeTo(PipeEnd& pipe, uint64_t offset) {
   std::array<char, kChunkSize> buffer;
   while (pipe.read < offset && !pipe.at_end) {
-    // Odd while bytes are in neither count: the worker adds what we have read to what the pipe still holds.
+    // Odd while bytes are in neither count: the worker adds what we have read to what the pipe
+    // still holds.
     shared().pipes_generation.fetch_add(1);
-    ssize_t size = read(pipe.fd.get(), buffer.data(),
-                        std::min<uint64_t>(buffer.size(), offset - pipe.read));
+    ssize_t size =
+        read(pipe.fd.get(), buffer.data(), std::min<uint64_t>(buffer.size(), offset - pipe.read));
     if (size > 0) {
       pipe.read += static_cast<uint64_t>(size);
       Publish();

@@ -1,5 +1,6 @@
-// One order for everything a worker prints: ring records and what was written to the pipes behind fd 1 and 2. Reads
-// only what is there, never waits, and checks all of it; what cannot be is an error and the worker's end.
+// One order for everything a worker prints: ring records and what was written to the pipes behind
+// fd 1 and 2. Reads only what is there, never waits, and checks all of it; what cannot be is an
+// error and the worker's end.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,9 @@ class Timeline {
 
   Timeline(wire::RingMemory ring, UniqueFd out, UniqueFd err, TextCallback on_text);
 
-  // Emits whatever there is now. True when there was something in the ring. `deliver_frames` is called in between:
-  // a frame that was sent before the last of it comes first, with what was written before that frame.
+  // Emits whatever there is now. True when there was something in the ring. `deliver_frames` is
+  // called in between: a frame that was sent before the last of it comes first, with what was
+  // written before that frame.
   absl::StatusOr<bool> Drain(absl::FunctionRef<void()> deliver_frames);
   // Emits what was written up to `position`, and nothing later.
   absl::Status DrainTo(const wire::Position& position);

@@ -64,7 +64,8 @@ absl::Status Worker::WatchAll() {
                                      [this](uint32_t events) { OnChannel(events); }));
   CELLAR_RETURN_IF_ERROR(
       loop_.Watch(ends_.doorbell.get(), EPOLLIN, [this](uint32_t) { OnDoorbell(); }));
-  CELLAR_RETURN_IF_ERROR(loop_.Watch(ends_.keeper.get(), EPOLLIN, [this](uint32_t) { OnKeeper(); }));
+  CELLAR_RETURN_IF_ERROR(
+      loop_.Watch(ends_.keeper.get(), EPOLLIN, [this](uint32_t) { OnKeeper(); }));
   CELLAR_RETURN_IF_ERROR(WatchPipe(timeline_.out_fd()));
   return WatchPipe(timeline_.err_fd());
 }
@@ -158,7 +159,8 @@ size_t Worker::ReadChannel() {
   ssize_t size = recv(ends_.channel.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (size < 0) return 0;
   if (size == 0) {
-    // The end itself is told by the keeper; a worker that only closed its channel will not come back.
+    // The end itself is told by the keeper; a worker that only closed its channel will not come
+    // back.
     channel_ended_ = true;
     loop_.Unwatch(ends_.channel.get());
     if (pid_ > 0) Kill();

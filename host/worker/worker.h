@@ -1,7 +1,9 @@
-// A worker as its host sees it: one child with its channel, ring, pipes and keeper. Passive: it does what it is told,
-// and tells its listener what happened. It knows nothing of queues, time-outs or what a death means for a session.
+// A worker as its host sees it: one child with its channel, ring, pipes and keeper. Passive: it
+// does what it is told, and tells its listener what happened. It knows nothing of queues, time-outs
+// or what a death means for a session.
 //
-// Lives on the loop's thread. Destroying it ends the worker and everything below it, without waiting.
+// Lives on the loop's thread. Destroying it ends the worker and everything below it, without
+// waiting.
 #pragma once
 
 #include <deque>
@@ -49,10 +51,9 @@ struct WorkerEnds {
 class Worker {
  public:
   // `why_not_started` is asked when the worker ends before its keeper said hello.
-  static absl::StatusOr<std::unique_ptr<Worker>> Create(EventLoop& loop, WorkerEnds ends,
-                                                        wire::RingMemory ring,
-                                                        std::function<std::string()> why_not_started,
-                                                        WorkerListener& listener);
+  static absl::StatusOr<std::unique_ptr<Worker>> Create(
+      EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
+      std::function<std::string()> why_not_started, WorkerListener& listener);
   ~Worker();
 
   // Setup, Execute, Set, Get or Exit. Sent when the channel has room; never blocks.
@@ -63,13 +64,15 @@ class Worker {
 
   // Names the cell, then SIGINT to the worker's process group. Hits that cell or nothing.
   void Interrupt(uint32_t cell);
-  // Signals again unless the worker has acted: Python misses a signal that comes just before a blocking call.
+  // Signals again unless the worker has acted: Python misses a signal that comes just before a
+  // blocking call.
   void RepeatInterrupt(uint32_t cell);
   // As Interrupt, through a signal that a cell cannot have replaced by accident.
   void Insist(uint32_t cell);
   // Makes the worker write its Python stacks, to be part of WorkerExit.
   void DumpStacks();
-  // While paused, prints fill the ring and then wait: for a sink that cannot keep up. Frames still come.
+  // While paused, prints fill the ring and then wait: for a sink that cannot keep up. Frames still
+  // come.
   void PauseOutput(bool paused);
   // Ends the worker and everything it started.
   void Kill();

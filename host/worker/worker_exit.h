@@ -9,9 +9,11 @@ namespace cellar::host {
 struct WorkerExit {
   std::optional<int> signal;     // that killed it
   std::optional<int> exit_code;  // it left with
-  // Why, where the host knows more than the kernel: it could not start, it wrote garbage, its keeper was killed.
+  // Why, where the host knows more than the kernel: it could not start, it wrote garbage, its
+  // keeper was killed.
   std::string reason;
-  // Python frames at the moment of death or of the last rung, as faulthandler wrote them; cellar's own removed.
+  // Python frames at the moment of death or of the last rung, as faulthandler wrote them; cellar's
+  // own removed.
   std::string python_stack;
 
   // One line: "died of SIGSEGV", "exited with code 3", with the reason if there is one.

@@ -64,12 +64,15 @@ TEST_F(EventLoopTest, NeverFiresACancelledTimer) {
 TEST_F(EventLoopTest, TellsWhenADescriptorIsReadable) {
   Pipe pipe = *MakePipe();
   std::string seen;
-  ASSERT_TRUE(loop_->Watch(pipe.read.get(), EPOLLIN, [&](uint32_t) {
-                     char byte;
-                     ASSERT_EQ(read(pipe.read.get(), &byte, 1), 1);
-                     seen += byte;
-                     if (seen.size() == 2) loop_->Stop();
-                   }).ok());
+  ASSERT_TRUE(loop_
+                  ->Watch(pipe.read.get(), EPOLLIN,
+                          [&](uint32_t) {
+                            char byte;
+                            ASSERT_EQ(read(pipe.read.get(), &byte, 1), 1);
+                            seen += byte;
+                            if (seen.size() == 2) loop_->Stop();
+                          })
+                  .ok());
   ASSERT_EQ(write(pipe.write.get(), "ab", 2), 2);
   loop_->Run();
   EXPECT_EQ(seen, "ab");

@@ -28,10 +28,11 @@ int WaitForExit(const ChildProcess& child) {
 std::string OutputOf(const std::string& command, std::vector<std::string> environment = {}) {
   Pipe pipe = *MakePipe();
   UniqueFd null = *MoveHigh(UniqueFd(open("/dev/null", O_RDONLY | O_CLOEXEC)));
-  absl::StatusOr<ChildProcess> child = Spawn({.program = "/bin/sh",
-                                              .args = {"-c", command},
-                                              .environment = std::move(environment),
-                                              .fds = {{null.get(), 0}, {pipe.write.get(), 1}, {pipe.write.get(), 2}}});
+  absl::StatusOr<ChildProcess> child =
+      Spawn({.program = "/bin/sh",
+             .args = {"-c", command},
+             .environment = std::move(environment),
+             .fds = {{null.get(), 0}, {pipe.write.get(), 1}, {pipe.write.get(), 2}}});
   EXPECT_TRUE(child.ok()) << child.status();
   pipe.write.reset();
   WaitForExit(*child);
@@ -47,7 +48,8 @@ TEST(SpawnTest, GivesTheChildItsEnvironmentAndNothingElse) {
 
 TEST(SpawnTest, LeavesNoDescriptorOpenButThoseGiven) {
   int leaked = open("/dev/null", O_RDONLY);  // not close-on-exec
-  EXPECT_EQ(OutputOf("ls /proc/self/fd | tr '\\n' ' '", {"PATH=/usr/bin:/bin"}), "0 1 2 3 ");  // 3: ls reads the folder
+  EXPECT_EQ(OutputOf("ls /proc/self/fd | tr '\\n' ' '", {"PATH=/usr/bin:/bin"}),
+            "0 1 2 3 ");  // 3: ls reads the folder
   close(leaked);
 }
 
@@ -57,7 +59,8 @@ TEST(SpawnTest, LeaksNeitherBlockedNorIgnoredSignals) {
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGUSR1);
   sigprocmask(SIG_BLOCK, &blocked, nullptr);
-  std::string masks = OutputOf("sed -n 's/^Sig\\(Blk\\|Ign\\):\\t/0x/p' /proc/self/status", {"PATH=/usr/bin:/bin"});
+  std::string masks =
+      OutputOf("sed -n 's/^Sig\\(Blk\\|Ign\\):\\t/0x/p' /proc/self/status", {"PATH=/usr/bin:/bin"});
   sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
   signal(SIGTERM, SIG_DFL);
   // 32 and 33 belong to the C library, which leaves them as it found them.
@@ -69,7 +72,8 @@ TEST(SpawnTest, LeaksNeitherBlockedNorIgnoredSignals) {
 }
 
 TEST(SpawnTest, StartsTheChildInASessionOfItsOwn) {
-  EXPECT_NE(OutputOf("cut -d' ' -f6 /proc/self/stat", {"PATH=/usr/bin:/bin"}), std::to_string(getsid(0)) + "\n");
+  EXPECT_NE(OutputOf("cut -d' ' -f6 /proc/self/stat", {"PATH=/usr/bin:/bin"}),
+            std::to_string(getsid(0)) + "\n");
 }
 
 TEST(SpawnTest, SaysWhichProgramCouldNotBeStarted) {

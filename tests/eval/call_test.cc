@@ -180,15 +180,12 @@ TEST(ValidateCellTest, AsksOfTheCommandLineWhatARequestMustHave) {
   EXPECT_TRUE(ValidateCell({.code = "print('é𝄞')"}, 0).ok());
   const auto message = [](CallCell cell) { return std::string(ValidateCell(cell, 2).message()); };
   EXPECT_EQ(message({.code = ""}), "cell 3 is empty");
-  EXPECT_EQ(message({.code = std::string("a\0", 2)}),
-            "cell 3 has a NUL character (byte 1)");
-  EXPECT_EQ(message({.language = "js", .code = "1"}),
-            "cell 3 has the unknown language \"js\"");
+  EXPECT_EQ(message({.code = std::string("a\0", 2)}), "cell 3 has a NUL character (byte 1)");
+  EXPECT_EQ(message({.language = "js", .code = "1"}), "cell 3 has the unknown language \"js\"");
   // Overlong, a surrogate, beyond U+10FFFF, cut short, a continuation alone.
   for (const char* bytes : {"\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
                             "\xf5\x80\x80\x80", "\xe2\x82", "\xf0\x9d\x84", "\x80"}) {
-    EXPECT_EQ(message({.code = std::string("é") + bytes}),
-              "cell 3 is not valid UTF-8 (byte 2)");
+    EXPECT_EQ(message({.code = std::string("é") + bytes}), "cell 3 is not valid UTF-8 (byte 2)");
   }
 }
 

@@ -1,4 +1,5 @@
-// What the fuzzer and the corpus test do with an input: everything the host does with bytes from a worker.
+// What the fuzzer and the corpus test do with an input: everything the host does with bytes from a
+// worker.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The fuzz target over a fixed corpus: every kind of frame, cut, doubled and with bytes changed by a fixed seed.
+// The fuzz target over a fixed corpus: every kind of frame, cut, doubled and with bytes changed by
+// a fixed seed.
 #include <random>
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ std::vector<std::string> Seeds() {
       MessageFrame(Hello{}),
       MessageFrame(Display{.cell = 1,
                            .position = position,
-                           .data = {{"text/plain", MimeKind::kText, "x"}, {"application/json", MimeKind::kJson, "{}"}},
+                           .data = {{"text/plain", MimeKind::kText, "x"},
+                                    {"application/json", MimeKind::kJson, "{}"}},
                            .display_id = "d"}),
       MessageFrame(Error{.cell = 1, .position = position, .ename = "E", .exit_code = 3}),
       MessageFrame(Done{.cell = 1, .position = position}),
@@ -42,7 +44,8 @@ TEST(DecoderCorpusTest, SurvivesDamagedFrames) {
   for (int round = 0; round < 20'000; ++round) {
     std::string bytes(1, static_cast<char>(random()));
     for (unsigned i = 0; i <= random() % 4; ++i) bytes += seeds[random() % seeds.size()];
-    for (unsigned i = 0; i <= random() % 6; ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
+    for (unsigned i = 0; i <= random() % 6; ++i)
+      bytes[random() % bytes.size()] = static_cast<char>(random());
     Try(bytes);
   }
 }

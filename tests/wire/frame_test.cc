@@ -29,7 +29,8 @@ std::vector<std::pair<int, std::string>> FramesOf(const std::string& bytes, size
 }
 
 TEST(FrameTest, ComesOutAsItWentInHoweverItIsCut) {
-  std::string bytes = EncodeFrame(2, "hello") + EncodeFrame(35, "") + EncodeFrame(33, std::string(5000, '\0'));
+  std::string bytes =
+      EncodeFrame(2, "hello") + EncodeFrame(35, "") + EncodeFrame(33, std::string(5000, '\0'));
   for (size_t piece : {1, 3, 7, 8, 9, 4096, 100000}) {
     EXPECT_THAT(FramesOf(bytes, piece),
                 ElementsAre(Pair(2, "hello"), Pair(35, ""), Pair(33, std::string(5000, '\0'))))

@@ -11,7 +11,8 @@ Display SampleDisplay() {
   return {.cell = 7,
           .position = {.ring = 1, .out = 2, .err = 3},
           .kind = DisplayKind::kResult,
-          .data = {{"text/plain", MimeKind::kText, "2"}, {"image/png", MimeKind::kBytes, std::string("\0\xff", 2)}},
+          .data = {{"text/plain", MimeKind::kText, "2"},
+                   {"image/png", MimeKind::kBytes, std::string("\0\xff", 2)}},
           .metadata = "{}",
           .display_id = "id"};
 }
@@ -29,7 +30,8 @@ TEST(MessagesTest, ADisplayKeepsEveryField) {
 }
 
 TEST(MessagesTest, AnEnvironmentEntryCanRemoveAVariable) {
-  wire::Setup setup = {.cwd = "/", .environment = {{"A", "1"}, {"B", std::nullopt}}, .sys_path = {"x"}};
+  wire::Setup setup = {
+      .cwd = "/", .environment = {{"A", "1"}, {"B", std::nullopt}}, .sys_path = {"x"}};
   std::optional<wire::Setup> decoded = Decode<wire::Setup>(Encode(setup));
   ASSERT_TRUE(decoded.has_value());
   EXPECT_EQ(decoded->environment[0].value, "1");

@@ -87,7 +87,8 @@ TEST_F(RingTest, AWaitingWriterIsWokenByTheReader) {
   while (writer_.TryWrite(StreamId::kStdout, 1, quarter, std::nullopt)) {
   }
   std::thread writer([&] {
-    while (!writer_.TryWrite(StreamId::kStdout, 1, quarter, std::nullopt)) writer_.WaitForRoom(60'000);
+    while (!writer_.TryWrite(StreamId::kStdout, 1, quarter, std::nullopt))
+      writer_.WaitForRoom(60'000);
   });
   while (memory_.header().writer_waits.load() == 0) std::this_thread::yield();
   ReadAll();
@@ -111,7 +112,8 @@ TEST_F(RingTest, RandomMemoryIsAnErrorAndNeverReadOutside) {
   std::mt19937 random(2);
   for (int round = 0; round < 2000; ++round) {
     RingReader reader(memory_);
-    for (int i = 0; i < 64; ++i) memory_.data()[i] = static_cast<char>(random() % (round % 2 ? 256 : 4));
+    for (int i = 0; i < 64; ++i)
+      memory_.data()[i] = static_cast<char>(random() % (round % 2 ? 256 : 4));
     memory_.header().head.store(random() % (round % 3 ? 128 : 2 * kRingCapacity));
     absl::StatusOr<uint64_t> head = reader.Head();
     Record record;
