@@ -146,7 +146,19 @@ class Evaluation {
     }
     if (!interrupted_) exit_code_ = result->status == CallStatus::kOk ? kExitFine : kExitCellFailed;
     result_ = *std::move(result);
+    AddTemplateWarnings();
     console_->Finish();
+  }
+
+  // A preload that could not be imported, for example.
+  void AddTemplateWarnings() {
+    absl::StatusOr<Template*> source =
+        console_->templates().Get(console_->launch().session.runtime);
+    if (!source.ok() || !(*source)->ready()) return;
+    for (const std::string& warning : (*source)->ready()->warnings) {
+      if (!json_) Complain(absl::UnknownError(warning));
+      result_->cells.front().outcome.notices.push_back(warning);
+    }
   }
 
   // After the session has ended, so that its last words are in it.

@@ -187,8 +187,7 @@ void Session::OnDone(const wire::Done& done) {
   outcome.stdin_requested = done.stdin_requested;
   had_cells_ = true;
   switch (done.status) {
-    case wire::DoneStatus::kOk:
-      outcome.timed_out = false;  // it finished just so
+    case wire::DoneStatus::kOk:  // also when it was interrupted and made something of it
       break;
     case wire::DoneStatus::kInterrupted:
       outcome.status = CellStatus::kCancelled;

@@ -66,6 +66,22 @@ class EvalText(ProgramTest):
         self.assertEqual((code, out), (0, "'nothing'\n"))
 
 
+    def test_a_preload_that_fails_is_said(self):
+        with tempfile.TemporaryDirectory() as home:
+            os.mkdir(os.path.join(home, ".cellar"))
+            with open(os.path.join(home, ".cellar", "settings.json"), "w") as file:
+                file.write('{"preload": ["json", "no_such_module"]}')
+            code, out, err = self.run_cellar("eval", "import sys; 'json' in sys.modules", env={"HOME": home})
+            self.assertEqual((code, out), (0, "True\n"))
+            self.assertIn("no_such_module", err)
+
+    def test_a_cell_that_survives_its_time_out_still_says_so(self):
+        code, _, err = self.run_cellar("eval", "--timeout", "1", "import time\ntry: time.sleep(60)\n"
+                                       "except KeyboardInterrupt: pass")
+        self.assertEqual(code, 0)
+        self.assertIn("timed out after 1 second", err)
+
+
 class EvalJson(ProgramTest):
     def test_the_result_has_the_documented_fields(self):
         code, result = self.run_json("import sys; print('out'); print('err', file=sys.stderr); 6 * 7")
