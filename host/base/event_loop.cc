@@ -1,16 +1,13 @@
 #include "host/base/event_loop.h"
 
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 
 namespace cellar {
 namespace {
-
-constexpr int kEventsPerWait = 64;
 
 int64_t MonotonicNanos() {
   timespec now;
@@ -77,39 +74,47 @@ void EventLoop::Post(Task task) {
 }
 
 void EventLoop::Stop() {
-  Post([this] { running_ = false; });
+  Post([this] { stopped_ = true; });
 }
 
 void EventLoop::Run() {
-  thread_ = std::this_thread::get_id();
-  running_ = true;
-  std::array<epoll_event, kEventsPerWait> events;
-  while (true) {
-    RunPosted();
-    RunDueTimers();
-    if (!running_) break;
-
-    timespec timeout;
-    timespec* timeout_or_forever = nullptr;
-    bool more_posted;
-    {
-      absl::MutexLock lock(&mutex_);
-      more_posted = !posted_.empty();
-    }
-    if (more_posted || !timers_.empty()) {
-      int64_t wait = more_posted ? 0 : timers_.begin()->first.first - MonotonicNanos();
-      if (wait < 0) wait = 0;
-      timeout = {.tv_sec = wait / 1'000'000'000, .tv_nsec = wait % 1'000'000'000};
-      timeout_or_forever = &timeout;
-    }
-    int count =
-        epoll_pwait2(epoll_.get(), events.data(), kEventsPerWait, timeout_or_forever, nullptr);
-    for (int i = 0; i < count; ++i) Dispatch(events[i].data.u64, events[i].events);
+  stopped_ = false;
+  Events events;
+  while (std::optional<absl::Duration> wait = RunDue()) {
+    Wait(*wait, events);
+    Dispatch(events);
   }
-  thread_ = std::thread::id();
 }
 
-void EventLoop::Dispatch(uint64_t key, uint32_t events) {
+std::optional<absl::Duration> EventLoop::RunDue() {
+  Turn turn(*this);
+  RunPosted();
+  RunDueTimers();
+  if (stopped_) return std::nullopt;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!posted_.empty()) return absl::ZeroDuration();
+  }
+  if (timers_.empty()) return absl::InfiniteDuration();
+  int64_t wait = timers_.begin()->first.first - MonotonicNanos();
+  return absl::Nanoseconds(std::max<int64_t>(wait, 0));
+}
+
+void EventLoop::Wait(absl::Duration limit, Events& events) const {
+  timespec timeout = absl::ToTimespec(limit);
+  timespec* timeout_or_forever = limit == absl::InfiniteDuration() ? nullptr : &timeout;
+  events.count = std::max(0, epoll_pwait2(epoll_.get(), events.list.data(), events.list.size(),
+                                          timeout_or_forever, nullptr));
+}
+
+void EventLoop::Dispatch(const Events& events) {
+  Turn turn(*this);
+  for (int i = 0; i < events.count; ++i) {
+    DispatchOne(events.list[i].data.u64, events.list[i].events);
+  }
+}
+
+void EventLoop::DispatchOne(uint64_t key, uint32_t events) {
   int fd = static_cast<int>(key & 0xffffffff);
   uint32_t generation = static_cast<uint32_t>(key >> 32);
   if (generation == 0) {

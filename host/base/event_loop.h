@@ -3,13 +3,17 @@
 //
 // Everything that lives on a loop is touched on the loop's thread only; Post() and Stop() are the
 // two calls any thread may make. Callbacks may watch, unwatch and cancel freely, also their own
-// registration.
+// registration. Threads may take turns at being the loop's thread: host/library/loop_thread.h.
 #pragma once
 
+#include <sys/epoll.h>
+
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -49,7 +53,31 @@ class EventLoop {
   // Any thread. Work posted before it is still done.
   void Stop();
 
+  // For as long as it lives, the calling thread is the loop's. Made by the loop around callbacks,
+  // and by one who does work of the loop outside of them.
+  class Turn {
+   public:
+    explicit Turn(EventLoop& loop) : loop_(loop) { loop_.thread_ = std::this_thread::get_id(); }
+    ~Turn() { loop_.thread_ = std::thread::id(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    EventLoop& loop_;
+  };
   bool OnLoopThread() const { return std::this_thread::get_id() == thread_; }
+
+  // What Run() repeats, step by step. The first and the last step are a turn: one thread at a time
+  // may have it. Wait() touches nothing but the kernel.
+  struct Events {
+    std::array<epoll_event, 64> list;
+    int count = 0;
+  };
+  // Does what was posted and what is due. Returns how long to wait for events; nothing after
+  // Stop().
+  std::optional<absl::Duration> RunDue();
+  void Wait(absl::Duration limit, Events& events) const;
+  void Dispatch(const Events& events);
 
  private:
   struct WatchEntry {
@@ -60,14 +88,14 @@ class EventLoop {
 
   EventLoop(UniqueFd epoll, UniqueFd wake) : epoll_(std::move(epoll)), wake_(std::move(wake)) {}
 
-  void Dispatch(uint64_t key, uint32_t events);
+  void DispatchOne(uint64_t key, uint32_t events);
   void RunPosted();
   void RunDueTimers();
 
   UniqueFd epoll_;
   UniqueFd wake_;  // eventfd, written by Post
   std::atomic<std::thread::id> thread_;
-  bool running_ = false;
+  bool stopped_ = false;
 
   // Events of one epoll_wait batch may name a descriptor that an earlier callback of the batch
   // closed and a later one opened anew: the generation tells them apart.

@@ -27,73 +27,58 @@ class SignalBlock {
 
 absl::StatusOr<std::shared_ptr<Engine>> Engine::Start(const std::string& artifacts_directory) {
   SignalBlock block;
-  auto parts = std::make_unique<Parts>(artifacts_directory);
-  CELLAR_ASSIGN_OR_RETURN(parts->loop, EventLoop::Create());
-  parts->templates = std::make_unique<host::TemplatePool>(*parts->loop);
-  return std::shared_ptr<Engine>(new Engine(std::move(parts)));
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<EventLoop> loop, EventLoop::Create());
+  auto engine = std::shared_ptr<Engine>(new Engine(std::move(loop), artifacts_directory));
+  CELLAR_ASSIGN_OR_RETURN(engine->thread_, LoopThread::Start(*engine->loop_));
+  return engine;
 }
 
-Engine::Engine(std::unique_ptr<Parts> parts)
-    : parts_(std::move(parts)),
-      thread_([loop = parts_->loop.get()] { loop->Run(); }),
-      loop_thread_(thread_.get_id()) {}
+Engine::Engine(std::unique_ptr<EventLoop> loop, const std::string& artifacts_directory)
+    : loop_(std::move(loop)), parts_(std::make_unique<Parts>(*loop_, artifacts_directory)) {}
 
 Engine::~Engine() = default;
 
 void Engine::Shutdown() {
-  {
-    // In one step, so that no request comes after the end.
-    absl::MutexLock lock(&mutex_);
-    accepting_ = false;
-    parts_->loop->Post([this] { CloseAll(); });
-  }
-  thread_.join();
+  loop_->Post([this] { CloseAll(); });
+  thread_->Join();
   parts_.reset();
 }
 
 absl::StatusOr<Engine::SessionId> Engine::Open(host::SessionOptions options) {
-  CELLAR_RETURN_IF_ERROR(CheckMayBlock());
   Reply<absl::StatusOr<SessionId>> reply;
-  CELLAR_RETURN_IF_ERROR(Post([&] {
+  return Await<SessionId>(reply, [&] {
+    if (parts_->leaving) return reply.Give(absl::FailedPreconditionError("the host is ending"));
     auto session = std::make_unique<host::Session>(
-        *parts_->loop, *parts_->templates,
+        *loop_, parts_->templates,
         host::OutputStorage{.writer = &parts_->writer, .artifacts = &parts_->store},
         std::move(options));
     if (absl::Status status = session->Prepare(); !status.ok()) return reply.Give(status);
     SessionId id = parts_->next_id++;
     parts_->sessions[id].session = std::move(session);
     reply.Give(id);
-  }));
-  return reply.Wait();
+  });
 }
 
 void Engine::Close(SessionId id) {
-  if (OnLoopThread()) {
-    (void)Post([this, id] { StartClosing(id, [] {}); });
+  if (loop_->OnLoopThread()) {
+    loop_->Post([this, id] { StartClosing(id, [] {}); });
     return;
   }
-  Reply<bool> closed;
-  if (Post([&, id] { StartClosing(id, [&closed] { closed.Give(true); }); }).ok()) closed.Wait();
+  Reply<absl::StatusOr<bool>> closed;
+  (void)Await<bool>(closed, [&, id] { StartClosing(id, [&closed] { closed.Give(true); }); });
 }
 
 void Engine::Interrupt(SessionId id) {
-  // A host that is gone has nothing left to interrupt.
-  (void)Post([this, id] {
+  // A loop that has ended does nothing of what is posted: there is nothing left to interrupt.
+  loop_->Post([this, id] {
     if (host::Session* session = Find(id)) session->Interrupt();
   });
 }
 
 absl::Status Engine::CheckMayBlock() const {
-  if (!OnLoopThread()) return absl::OkStatus();
+  if (!loop_->OnLoopThread()) return absl::OkStatus();
   return absl::FailedPreconditionError(
       "a call that waits for the host was made on the host's own thread, from an observer");
-}
-
-absl::Status Engine::Post(EventLoop::Task task) {
-  absl::MutexLock lock(&mutex_);
-  if (!accepting_) return absl::FailedPreconditionError("the host has ended");
-  parts_->loop->Post(std::move(task));
-  return absl::OkStatus();
 }
 
 host::Session* Engine::Find(SessionId id) {
@@ -103,7 +88,7 @@ host::Session* Engine::Find(SessionId id) {
 
 void Engine::CloseAll() {
   parts_->leaving = true;
-  if (parts_->sessions.empty()) return parts_->loop->Stop();
+  if (parts_->sessions.empty()) return loop_->Stop();
   std::vector<SessionId> ids;
   for (const auto& [id, open] : parts_->sessions) ids.push_back(id);
   for (SessionId id : ids) StartClosing(id, [] {});
@@ -116,14 +101,14 @@ void Engine::StartClosing(SessionId id, EventLoop::Task when_closed) {
   waiting.push_back(std::move(when_closed));
   if (waiting.size() > 1) return;
   // Posted, because a session must not be destroyed in a call that it makes.
-  found->second.session->Close([this, id] { parts_->loop->Post([this, id] { Forget(id); }); });
+  found->second.session->Close([this, id] { loop_->Post([this, id] { Forget(id); }); });
 }
 
 void Engine::Forget(SessionId id) {
   auto closed = parts_->sessions.extract(id);
   closed.mapped().session.reset();
   for (EventLoop::Task& task : closed.mapped().when_closed) task();
-  if (parts_->leaving && parts_->sessions.empty()) parts_->loop->Stop();
+  if (parts_->leaving && parts_->sessions.empty()) loop_->Stop();
 }
 
 }  // namespace cellar

@@ -1,19 +1,17 @@
-// The loop thread of a Host and what lives on it: templates, sessions, the artifact writer. Other
-// threads ask it and wait; it knows nothing of settings or of values.
+// The loop of a Host and what lives on it: templates, sessions, the artifact writer. Threads ask it
+// and wait; it knows nothing of settings or of values.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
-#include "absl/synchronization/mutex.h"
 #include "host/base/event_loop.h"
+#include "host/library/loop_thread.h"
 #include "host/library/reply.h"
 #include "host/session/session.h"
 
@@ -44,12 +42,12 @@ class Engine {
  private:
   // Destroyed from the last to the first: sessions write to the store until their end.
   struct Parts {
-    explicit Parts(const std::string& artifacts_directory) : store(artifacts_directory) {}
+    Parts(EventLoop& loop, const std::string& artifacts_directory)
+        : store(artifacts_directory), templates(loop) {}
 
     host::ArtifactStore store;
     host::SpillWriter writer;
-    std::unique_ptr<EventLoop> loop;
-    std::unique_ptr<host::TemplatePool> templates;
+    host::TemplatePool templates;
     struct OpenSession {
       std::unique_ptr<host::Session> session;
       std::vector<EventLoop::Task> when_closed;  // not empty: it is closing
@@ -59,11 +57,12 @@ class Engine {
     bool leaving = false;
   };
 
-  explicit Engine(std::unique_ptr<Parts> parts);
+  Engine(std::unique_ptr<EventLoop> loop, const std::string& artifacts_directory);
 
-  bool OnLoopThread() const { return std::this_thread::get_id() == loop_thread_; }
+  // Does `task` on the loop and waits until it, or what it started, has given the reply.
+  template <typename T>
+  absl::StatusOr<T> Await(Reply<absl::StatusOr<T>>& reply, EventLoop::Task task);
   absl::Status CheckMayBlock() const;
-  absl::Status Post(EventLoop::Task task);
 
   // On the loop's thread.
   host::Session* Find(SessionId id);
@@ -71,26 +70,31 @@ class Engine {
   void StartClosing(SessionId id, EventLoop::Task when_closed);
   void Forget(SessionId id);
 
-  absl::Mutex mutex_;
-  bool accepting_ ABSL_GUARDED_BY(mutex_) = true;
-  std::unique_ptr<Parts> parts_;
-  std::thread thread_;
-  std::thread::id loop_thread_;
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<Parts> parts_;  // until the shutdown
+  std::unique_ptr<LoopThread> thread_;
 };
+
+template <typename T>
+absl::StatusOr<T> Engine::Await(Reply<absl::StatusOr<T>>& reply, EventLoop::Task task) {
+  CELLAR_RETURN_IF_ERROR(CheckMayBlock());
+  if (!thread_->Await(std::move(task), reply.given())) {
+    return absl::FailedPreconditionError("the host has ended");
+  }
+  return reply.Take();
+}
 
 template <typename T>
 absl::StatusOr<T> Engine::Ask(
     SessionId id, absl::FunctionRef<void(host::Session& session, Answer<T> answer)> request) {
-  CELLAR_RETURN_IF_ERROR(CheckMayBlock());
   Reply<absl::StatusOr<T>> reply;
-  CELLAR_RETURN_IF_ERROR(Post([&, id] {
+  return Await<T>(reply, [&, id] {
     host::Session* session = Find(id);
     if (session == nullptr) {
       return reply.Give(absl::FailedPreconditionError("the session is closed"));
     }
     request(*session, [&reply](absl::StatusOr<T> value) { reply.Give(std::move(value)); });
-  }));
-  return reply.Wait();
+  });
 }
 
 }  // namespace cellar

@@ -1,4 +1,4 @@
-// One answer, handed from the loop's thread to a thread that waits for it.
+// One answer, given on a loop, for a thread that waits for it.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,10 @@ class Reply {
     given_.Notify();
   }
 
-  T Wait() {
-    given_.WaitForNotification();
-    return *std::move(value_);
-  }
+  const absl::Notification& given() const { return given_; }
+
+  // When it has been given.
+  T Take() { return *std::move(value_); }
 
  private:
   std::optional<T> value_;

@@ -1,4 +1,4 @@
-"""Runs cells: one at a time, each a task of the session's event loop, which goes on between them."""
+"""Runs cells, one at a time, inside the session's event loop, which goes on between them."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import asyncio
@@ -38,7 +38,7 @@ class Runner:
         self._loop = _make_loop()
         self._context = contextvars.copy_context()
         self._compiler = Compiler()
-        self._task = None  # of the running cell
+        self._task = None  # of the running cell, if it awaits
         self._exiting = False
         _cellar.install(CELL, _thread_origin, self._cancel)
         _mark_threads()
@@ -85,11 +85,11 @@ class Runner:
         self._loop.stop()
 
     def _on_execute(self, cell, code):
-        self._context.run(CELL.set, cell)
-        text = code.decode("utf-8", "replace")
-        self._task = self._loop.create_task(self._run_cell(cell, text), context=self._context)
+        self._context.run(self._run_cell, cell, code.decode("utf-8", "replace"))
 
-    async def _run_cell(self, cell, text):
+    def _run_cell(self, cell, text):
+        """Runs a plain cell to its end, here and now. One that awaits becomes a task: that costs two turns of the loop."""
+        CELL.set(cell)
         interrupted = _begin_cell(cell)
         status = _OK
         try:
@@ -97,16 +97,53 @@ class Runner:
             self._integrity.stdin.requested = False
             if interrupted:
                 raise KeyboardInterrupt
-            value = await self._run_code(cell, text)
-            if value is not _NO_VALUE:
-                self._namespace.remember_result(cell, value)
-                _guarded(display.publish_result, value)
-            if _cellar.is_forked_child():
-                os._exit(0)
+            program = self._compile(cell, text)
+            if program.awaits:
+                self._task = self._loop.create_task(self._run_awaiting(cell, program), context=self._context)
+                return
+            if program.body is not None:
+                _guarded(_EXEC, program.body, self._namespace.globals)
+            if program.value is not None:
+                self._take_result(cell, program, _guarded(_EVAL, program.value, self._namespace.globals))
         except BaseException as error:
-            if _cellar.is_forked_child():
-                _leave_forked_child(error)
-            status = self._report(cell, error)
+            status = self._fail(cell, error)
+        self._finish(cell, status)
+
+    async def _run_awaiting(self, cell, program):
+        status = _OK
+        try:
+            for code in (program.body, program.value):
+                if code is None:
+                    value = None
+                elif is_coroutine(code):
+                    value = await _GuardedCoroutine(_EVAL(code, self._namespace.globals))
+                else:
+                    value = _guarded(_EVAL, code, self._namespace.globals)
+            self._take_result(cell, program, value)
+        except BaseException as error:
+            status = self._fail(cell, error)
+        self._task = None
+        self._finish(cell, status)
+
+    def _compile(self, cell, text):
+        name = f"<cell {cell}>"
+        self._namespace.remember_input(cell, text)
+        tracebacks.register_source(name, text)
+        return _guarded(self._compiler.compile, name, text)
+
+    def _take_result(self, cell, program, value):
+        if value is not None and not program.quiet:
+            self._namespace.remember_result(cell, value)
+            _guarded(display.publish_result, value)
+
+    def _fail(self, cell, error):
+        if _cellar.is_forked_child():
+            _leave_forked_child(error)
+        return self._report(cell, error)
+
+    def _finish(self, cell, status):
+        if _cellar.is_forked_child():
+            os._exit(0)
         try:
             _guarded(figures.flush_figures)
             _guarded(self._integrity.flush)
@@ -114,28 +151,7 @@ class Runner:
             if status == _OK:
                 status = self._report(cell, error)
         _end_cell()
-        self._task = None
         _send_done(cell, status, self._integrity.stdin.requested)
-
-    async def _run_code(self, cell, text):
-        """The value of the cell's last expression, or _NO_VALUE."""
-        name = f"<cell {cell}>"
-        self._namespace.remember_input(cell, text)
-        tracebacks.register_source(name, text)
-        program = _guarded(self._compiler.compile, name, text)
-        names = self._namespace.globals
-        if program.body is not None:
-            if is_coroutine(program.body):
-                await _GuardedCoroutine(_EVAL(program.body, names))
-            else:
-                _guarded(_EXEC, program.body, names)
-        if program.value is None:
-            return _NO_VALUE
-        if is_coroutine(program.value):
-            value = await _GuardedCoroutine(_EVAL(program.value, names))
-        else:
-            value = _guarded(_EVAL, program.value, names)
-        return _NO_VALUE if value is None or program.quiet else value
 
     def _report(self, cell, error):
         """Sends the error of a cell; returns the cell's status."""
@@ -209,23 +225,9 @@ def run_worker() -> None:
     Runner().run()
 
 
-class _Poll(selectors.PollSelector):
-    """As its base, but an iteration of the loop that only runs what is ready looks at the descriptors every other time:
-    a cell takes two iterations, and one look is enough for both."""
-
-    _looked = False
-
-    def select(self, timeout=None):
-        if timeout == 0 and self._looked:
-            self._looked = False
-            return []
-        self._looked = True
-        return super().select(timeout)
-
-
 def _make_loop():
     # Poll, not epoll: an epoll object would be shared with a forked copy of this process.
-    loop = asyncio.SelectorEventLoop(_Poll())
+    loop = asyncio.SelectorEventLoop(selectors.PollSelector())
     asyncio.set_event_loop(loop)
     watcher = asyncio.PidfdChildWatcher()
     watcher.attach_loop(loop)

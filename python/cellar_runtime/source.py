@@ -16,14 +16,16 @@ _SEMICOLON = re.compile(rb"[\s)]*;")
 
 
 class Program:
-    """A compiled cell: `body` and then `value` (either may be None); `quiet` when the value is not to be shown."""
+    """A compiled cell: `body` and then `value` (either may be None); `quiet` when the value is not to be shown; `awaits`
+    when either is to be awaited."""
 
-    __slots__ = ("body", "value", "quiet")
+    __slots__ = ("body", "value", "quiet", "awaits")
 
     def __init__(self, body, value, quiet):
         self.body = body
         self.value = value
         self.quiet = quiet
+        self.awaits = is_coroutine(body) or is_coroutine(value)
 
 
 class Compiler:
@@ -48,8 +50,8 @@ class Compiler:
 
 
 def is_coroutine(code) -> bool:
-    """Whether evaluating `code` gives a coroutine, because it awaits at top level."""
-    return bool(code.co_flags & _CO_COROUTINE)
+    """Whether evaluating `code`, which may be None, gives a coroutine, because it awaits at top level."""
+    return code is not None and bool(code.co_flags & _CO_COROUTINE)
 
 
 def _ends_in_semicolon(text, node):

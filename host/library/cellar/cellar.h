@@ -9,8 +9,9 @@
 // A Status says that cells could not be run at all. What happened to a cell, an exception of its
 // code or the death of its worker included, is in its CellOutcome.
 //
-// All calls may be made from any thread, and block. From an observer, which is called on the host's
-// own thread, blocking calls return FailedPrecondition.
+// All calls may be made from any thread, and block. An observer is called by whichever
+// thread runs the host at that moment, its own or one that waits in a call; from it, blocking calls
+// return FailedPrecondition.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,151 @@
+#include "host/library/loop_thread.h"
+
+#include <sys/eventfd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace cellar {
+namespace {
+
+// How long the thread stays away after a caller has left: calls in a row then cost no hand-over.
+// Nobody runs the loop meanwhile, so this is also how late background output can be.
+constexpr absl::Duration kLinger = absl::Milliseconds(2);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LoopThread>> LoopThread::Start(EventLoop& loop) {
+  UniqueFd dismissal(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!dismissal) return ErrnoStatus(errno, "creating an eventfd");
+  CELLAR_RETURN_IF_ERROR(loop.Watch(dismissal.get(), EPOLLIN, [](uint32_t) {}));
+  return std::unique_ptr<LoopThread>(new LoopThread(loop, std::move(dismissal)));
+}
+
+LoopThread::LoopThread(EventLoop& loop, UniqueFd dismissal)
+    : loop_(loop), dismissal_(std::move(dismissal)), thread_([this] { Run(); }) {}
+
+LoopThread::~LoopThread() = default;
+
+void LoopThread::Join() {
+  thread_.join();
+  absl::MutexLock lock(&mutex_);
+  ended_ = true;
+  while (taken_ || waiting_callers_ > 0) {
+    // A caller that was about to post its request when the thread ended.
+    mutex_.Unlock();
+    {
+      absl::MutexLock turn(&turn_);
+      loop_.RunDue();
+    }
+    mutex_.Lock();
+    changed_.WaitWithTimeout(&mutex_, kLinger);
+  }
+}
+
+void LoopThread::Run() {
+  EventLoop::Events events;
+  while (true) {
+    const uint64_t takeover = WaitForTurn();
+    std::optional<absl::Duration> wait;
+    {
+      absl::MutexLock turn(&turn_);
+      wait = loop_.RunDue();
+    }
+    if (!wait) return;
+    loop_.Wait(*wait, events);
+    absl::MutexLock turn(&turn_);
+    // What happened before a caller came and went is no news: the kernel tells it again if it is.
+    if (StillHasTurn(takeover)) loop_.Dispatch(events);
+  }
+}
+
+uint64_t LoopThread::WaitForTurn() {
+  absl::MutexLock lock(&mutex_);
+  while (taken_ || absl::Now() < thread_returns_) {
+    const bool in_time = !changed_.WaitWithTimeout(&mutex_, kLinger);
+    if (in_time || !taken_) continue;
+    // A long call: its end is worth a wake-up.
+    thread_asleep_ = true;
+    while (taken_) changed_.Wait(&mutex_);
+    thread_asleep_ = false;
+  }
+  thread_in_loop_ = true;
+  return takeovers_;
+}
+
+bool LoopThread::StillHasTurn(uint64_t takeover) {
+  absl::MutexLock lock(&mutex_);
+  thread_in_loop_ = false;
+  if (takeover == takeovers_) return true;
+  eventfd_t ignored;
+  eventfd_read(dismissal_.get(), &ignored);
+  return false;
+}
+
+bool LoopThread::Await(EventLoop::Task request, const absl::Notification& answered) {
+  const Entry entry = Enter();
+  switch (entry) {
+    case Entry::kEnded:
+      return false;
+    case Entry::kWaits:
+      loop_.Post(std::move(request));
+      answered.WaitForNotification();
+      break;
+    case Entry::kRuns:
+      RunUntil(std::move(request), answered);
+      break;
+  }
+  Leave(entry);
+  return true;
+}
+
+LoopThread::Entry LoopThread::Enter() {
+  absl::MutexLock lock(&mutex_);
+  if (ended_) return Entry::kEnded;
+  if (taken_) {
+    ++waiting_callers_;
+    return Entry::kWaits;
+  }
+  taken_ = true;
+  ++takeovers_;
+  if (thread_in_loop_) eventfd_write(dismissal_.get(), 1);
+  return Entry::kRuns;
+}
+
+void LoopThread::Leave(Entry entry) {
+  absl::MutexLock lock(&mutex_);
+  if (entry == Entry::kWaits) {
+    --waiting_callers_;
+  } else {
+    taken_ = false;
+    const bool awaited = waiting_callers_ > 0 || thread_asleep_;
+    thread_returns_ = awaited ? absl::InfinitePast() : absl::Now() + kLinger;
+    if (!awaited && !ended_) return;
+  }
+  changed_.SignalAll();
+}
+
+void LoopThread::RunUntil(EventLoop::Task request, const absl::Notification& answered) {
+  EventLoop::Events events;
+  bool requested = false;
+  while (true) {
+    std::optional<absl::Duration> wait;
+    {
+      absl::MutexLock turn(&turn_);
+      loop_.Dispatch(events);
+      if (!requested) {
+        // What this thread posted earlier comes first.
+        loop_.RunDue();
+        EventLoop::Turn work(loop_);
+        request();
+        requested = true;
+      }
+      wait = loop_.RunDue();
+    }
+    if (answered.HasBeenNotified()) return;
+    if (!wait) return answered.WaitForNotification();
+    loop_.Wait(*wait, events);
+  }
+}
+
+}  // namespace cellar

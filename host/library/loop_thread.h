@@ -1,0 +1,61 @@
+// Who runs a Host's loop. A thread of its own does as long as nobody waits for an answer; a thread
+// that makes a blocking call runs the loop itself until it has its answer. Else each cell would be
+// handed to the loop's thread and its outcome back, which costs as much as the cell.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "host/base/event_loop.h"
+
+namespace cellar {
+
+class LoopThread {
+ public:
+  static absl::StatusOr<std::unique_ptr<LoopThread>> Start(EventLoop& loop);
+  // After Join().
+  ~LoopThread();
+
+  // Does `request` on the loop, and returns when `answered` has been notified. False, with nothing
+  // done, when the loop has ended. Not on the loop's thread.
+  bool Await(EventLoop::Task request, const absl::Notification& answered);
+
+  // Returns when the loop, which someone stops, has ended and no thread runs it.
+  void Join();
+
+ private:
+  explicit LoopThread(EventLoop& loop, UniqueFd dismissal);
+
+  // The thread.
+  void Run();
+  uint64_t WaitForTurn();
+  bool StillHasTurn(uint64_t takeover);
+
+  // A caller.
+  enum class Entry { kRuns, kWaits, kEnded };
+  Entry Enter();
+  void Leave(Entry entry);
+  void RunUntil(EventLoop::Task request, const absl::Notification& answered);
+
+  EventLoop& loop_;
+  UniqueFd dismissal_;  // eventfd, watched by the loop: calls the thread out of its wait for events
+  absl::Mutex turn_;    // held while callbacks run
+
+  absl::Mutex mutex_;
+  absl::CondVar changed_;
+  bool taken_ ABSL_GUARDED_BY(mutex_) = false;       // a caller runs the loop
+  uint64_t takeovers_ ABSL_GUARDED_BY(mutex_) = 0;   // so far
+  int waiting_callers_ ABSL_GUARDED_BY(mutex_) = 0;  // those that found it taken
+  bool thread_in_loop_ ABSL_GUARDED_BY(mutex_) = false;
+  bool thread_asleep_ ABSL_GUARDED_BY(mutex_) = false;  // until changed_, however long
+  absl::Time thread_returns_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace cellar
