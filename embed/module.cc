@@ -32,6 +32,17 @@ void Send(const Message& message) {
   Worker().channel.Send(frame);
 }
 
+// As (name, value or None).
+py::list EntriesOf(const std::vector<wire::EnvironmentEntry>& environment) {
+  py::list entries;
+  for (const wire::EnvironmentEntry& entry : environment) {
+    entries.append(py::make_tuple(py::bytes(entry.name), entry.value
+                                                             ? py::object(py::bytes(*entry.value))
+                                                             : py::object(py::none())));
+  }
+  return entries;
+}
+
 // Frames as (kind, fields…) for the runner; decoding cannot fail but for a host of another build.
 py::list Receive() {
   py::list requests;
@@ -55,16 +66,15 @@ py::list Receive() {
         break;
       case wire::MessageType::kSetup:
         if (auto m = wire::Decode<wire::Setup>(message.payload)) {
-          py::list environment;
-          for (const wire::EnvironmentEntry& entry : m->environment) {
-            environment.append(py::make_tuple(
-                py::bytes(entry.name),
-                entry.value ? py::object(py::bytes(*entry.value)) : py::object(py::none())));
-          }
           py::list path;
           for (const std::string& item : m->sys_path) path.append(py::bytes(item));
-          requests.append(py::make_tuple("setup", py::bytes(m->cwd), environment, path,
-                                         m->memory_cap, m->open_files));
+          requests.append(py::make_tuple("setup", py::bytes(m->cwd), EntriesOf(m->environment),
+                                         path, m->memory_cap, m->open_files));
+        }
+        break;
+      case wire::MessageType::kEnter:
+        if (auto m = wire::Decode<wire::Enter>(message.payload)) {
+          requests.append(py::make_tuple("enter", py::bytes(m->cwd), EntriesOf(m->environment)));
         }
         break;
       case wire::MessageType::kExit:

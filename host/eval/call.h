@@ -34,6 +34,9 @@ struct Call {
   std::vector<wire::EnvironmentEntry> environment;
   std::string owner;
   std::optional<Retry> retry;  // nothing: as the settings say
+  // How long the client waits for the result; then it gets a handle. Nothing: as long as it takes.
+  std::optional<absl::Duration> background_after;
+  std::string parent;  // handle of the call whose running cell waits for this one; or empty
   std::vector<CallCell> cells;
 };
 

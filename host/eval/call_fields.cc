@@ -56,6 +56,17 @@ constexpr Field<CallDraft> kCallFields[] = {
                                     }},
      .description = "\"once\" runs a cell again that took its Python process down, if the state "
                     "from before it could be restored. Its side effects then happen twice."},
+    {.name = "background_after",
+     .kind = SecondsField<CallDraft>{[](CallDraft& d) -> std::optional<absl::Duration>& {
+       return d.call.background_after;
+     }},
+     .description = "Seconds after which a call that still runs is answered with a handle and its "
+                    "output so far, and goes on."},
+    {.name = "parent",
+     .kind = TextField<CallDraft>{[](CallDraft& d) -> std::string& { return d.call.parent; },
+                                  ProblemOfName},
+     .description = "Handle of the call whose running cell waits for this one.",
+     .use = FieldUse::kForPrograms},
     {.name = "timeout",
      .kind = TimeoutField<CallDraft>{[](CallDraft& d) -> CallCell& { return d.pattern; }},
      .description = "The timeout of every cell that has none of its own.",

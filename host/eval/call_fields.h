@@ -43,6 +43,12 @@ struct TimeoutField {
   CallCell& (*cell)(Owner&);
 };
 
+// Seconds, zero or more.
+template <typename Owner>
+struct SecondsField {
+  std::optional<absl::Duration>& (*place)(Owner&);
+};
+
 // Names to strings or null.
 template <typename Owner>
 struct VariablesField {
@@ -55,13 +61,14 @@ struct CellsField {
   const CallCell& (*pattern)(const Owner&);
 };
 
-enum class FieldUse { kOptional, kRequired, kOlderShape };
+// kForPrograms: what hosts of a model set, and a model is not told of.
+enum class FieldUse { kOptional, kRequired, kOlderShape, kForPrograms };
 
 template <typename Owner>
 struct Field {
   std::string_view name;
   std::variant<TextField<Owner>, ChoiceField<Owner>, FlagField<Owner>, TimeoutField<Owner>,
-               VariablesField<Owner>, CellsField<Owner>>
+               SecondsField<Owner>, VariablesField<Owner>, CellsField<Owner>>
       kind;
   std::string_view description;
   FieldUse use = FieldUse::kOptional;
@@ -82,5 +89,6 @@ inline constexpr size_t kMaxCells = 1000;
 // In seconds.
 inline constexpr double kMinTimeout = 1;
 inline constexpr double kMaxTimeout = 3600;
+inline constexpr double kMaxBackgroundAfter = 24 * 3600;
 
 }  // namespace cellar::host

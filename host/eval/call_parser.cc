@@ -210,6 +210,17 @@ class DraftReader {
   }
 
   template <typename Owner>
+  void Read(const json& value, const std::string& path, const SecondsField<Owner>& field,
+            Owner& owner) {
+    if (!value.is_number()) return AddUnexpected(path, "a number of seconds", value);
+    const double seconds = value.get<double>();
+    if (!(seconds >= 0 && seconds <= kMaxBackgroundAfter)) {
+      return Add(path, absl::StrCat("is not between 0 and ", kMaxBackgroundAfter));
+    }
+    field.place(owner) = absl::Seconds(seconds);
+  }
+
+  template <typename Owner>
   void Read(const json& value, const std::string& path, const VariablesField<Owner>& field,
             Owner& owner) {
     if (!value.is_object()) return AddUnexpected(path, "an object", value);

@@ -47,13 +47,12 @@ std::string TimedOutAfter(absl::Duration timeout) {
 }  // namespace
 
 CallRunner::CallRunner(EventLoop& loop, Session& session, Call call, CallObserver* observer,
-                       DoneCallback done, CallRunnerOptions options)
+                       DoneCallback done)
     : loop_(loop),
       session_(session),
       call_(std::move(call)),
       observer_(observer),
-      done_(std::move(done)),
-      options_(std::move(options)) {
+      done_(std::move(done)) {
   result_.session_id = call_.session;
   for (const CallCell& cell : call_.cells) {
     result_.cells.push_back({.title = cell.title, .runs = 0, .clamp_note = cell.clamp_note});
@@ -69,14 +68,12 @@ void CallRunner::Cancel() {
 
 void CallRunner::Next() {
   if (cancelled_ || index_ == call_.cells.size()) return Finish();
-  if (call_.cells[index_].reset && options_.reset) {
-    options_.reset([this] {
-      if (cancelled_) return Finish();
-      RunCell();
-    });
-  } else {
+  if (!call_.cells[index_].reset) return RunCell();
+  session_.Reset([this](absl::Status status) {
+    if (!status.ok()) return Report(status);
+    if (cancelled_) return Finish();
     RunCell();
-  }
+  });
 }
 
 void CallRunner::RunCell() {
@@ -85,7 +82,15 @@ void CallRunner::RunCell() {
   if (observer_ != nullptr) observer_->OnCellStarted(index_, cell);
   if (cancelled_) return Finish();  // by the observer
   cell_runs_ = true;
-  session_.Run({.code = cell.code, .timeout = cell.timeout, .observer = observer_},
+  CellRequest request = {.code = cell.code,
+                         .timeout = cell.timeout,
+                         .observer = observer_,
+                         .retry = call_.retry.value_or(Retry::kNever)};
+  if (index_ == 0) {
+    request.cwd = call_.cwd;
+    request.environment = call_.environment;
+  }
+  session_.Run(std::move(request),
                [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
 }
 
@@ -94,7 +99,7 @@ void CallRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
   if (!outcome.ok()) return Report(outcome.status());
   CellResult& cell = result_.cells[index_];
   cell.status = RunStatusOf(outcome->status);
-  cell.runs = 1;
+  cell.runs = outcome->runs;
   cell.outcome = *std::move(outcome);
   if (cell.outcome.timed_out) {
     cell.outcome.notices.push_back(TimedOutAfter(call_.cells[index_].timeout));
@@ -107,6 +112,17 @@ void CallRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
   ++index_;
   if (!cell.outcome.ok()) return Finish();
   Next();
+}
+
+CallResult CallRunner::SoFar() const {
+  CallResult result = result_;
+  result.status = CallStatus::kRunning;
+  if (!cell_runs_) return result;
+  if (std::optional<CellOutcome> outcome = session_.OutcomeSoFar()) {
+    result.cells[index_].runs = outcome->runs;
+    result.cells[index_].outcome = *std::move(outcome);
+  }
+  return result;
 }
 
 // The cells from index_ on are not run.

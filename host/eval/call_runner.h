@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
@@ -21,12 +20,6 @@ class CallObserver : public CellObserver {
   virtual void OnCellFinished(size_t /*index*/, const CellResult&) {}
 };
 
-struct CallRunnerOptions {
-  // Gives the session a fresh namespace, then calls what it was given; null when the session is
-  // new anyway.
-  std::function<void(absl::AnyInvocable<void()>)> reset;
-};
-
 // Lives on the loop's thread, until `done` is called; that happens once, from a posted task, so
 // that runner and session may be destroyed in it. Session and observer outlive the call.
 class CallRunner {
@@ -35,13 +28,16 @@ class CallRunner {
   using DoneCallback = absl::AnyInvocable<void(absl::StatusOr<CallResult>)>;
 
   CallRunner(EventLoop& loop, Session& session, Call call, CallObserver* observer,
-             DoneCallback done, CallRunnerOptions options = {});
+             DoneCallback done);
   CallRunner(const CallRunner&) = delete;
 
   void Start();
 
   // Interrupts the running cell and lets no other start. A second call kills the running cell.
   void Cancel();
+
+  // What the result would be if the call stood still now.
+  CallResult SoFar() const;
 
  private:
   void Next();
@@ -55,7 +51,6 @@ class CallRunner {
   Call call_;
   CallObserver* observer_;  // or null
   DoneCallback done_;
-  CallRunnerOptions options_;
 
   CallResult result_;
   size_t index_ = 0;  // of the cell that runs, or is next

@@ -44,6 +44,7 @@ class SchemaWriter {
     json_.Key("type").String("object");
     json_.Key("properties").BeginObject();
     for (const Field<Owner>& field : fields) {
+      if (field.use == FieldUse::kForPrograms) continue;
       json_.Key(field.name).BeginObject();
       json_.Key("description").String(field.description);
       if (field.use == FieldUse::kOlderShape) json_.Key("deprecated").Bool(true);
@@ -80,6 +81,11 @@ class SchemaWriter {
   template <typename Owner>
   void WriteKind(const TimeoutField<Owner>&) {
     json_.Key("type").String("number").Key("minimum").Number(0).Key("maximum").Number(kMaxTimeout);
+  }
+
+  template <typename Owner>
+  void WriteKind(const SecondsField<Owner>&) {
+    json_.Key("type").String("number").Key("minimum").Number(0);
   }
 
   template <typename Owner>

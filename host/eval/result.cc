@@ -19,6 +19,8 @@ std::string_view NameOf(CallStatus status) {
       return "error";
     case CallStatus::kCancelled:
       return "cancelled";
+    case CallStatus::kRunning:
+      return "running";
   }
   return "error";
 }
@@ -219,6 +221,7 @@ std::string ResultToJson(const CallResult& result, bool pretty) {
   JsonWriter json(pretty);
   json.BeginObject();
   json.Key("status").String(NameOf(result.status));
+  if (!result.handle.empty()) json.Key("handle").String(result.handle);
   json.Key("text").String(TranscriptOf(result));
   json.Key("session").BeginObject();
   json.Key("id").String(result.session_id);

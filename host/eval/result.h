@@ -18,10 +18,11 @@ struct CellResult {
   std::string clamp_note;
 };
 
-enum class CallStatus { kOk, kError, kCancelled };
+enum class CallStatus { kOk, kError, kCancelled, kRunning };
 
 struct CallResult {
   CallStatus status = CallStatus::kOk;
+  std::string handle;  // of a call that was left running in the background; or empty
   std::string session_id;
   std::string session_state = "kept";  // "kept", "fresh", "lost"
   std::string session_reason;          // a sentence, unless the state was kept

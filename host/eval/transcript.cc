@@ -176,6 +176,9 @@ std::string TranscriptOf(const CallResult& result) {
   } else {
     for (size_t i = 0; i < count; ++i) AddCellOfSeveral(result.cells[i], i + 1, count, text);
   }
+  if (result.status == CallStatus::kRunning) {
+    AddRemark(absl::StrCat("the call is still running; its handle is ", result.handle), text);
+  }
   if (std::string background; !result.background.empty()) {
     AddOutputs(result.background, background);
     AddBlock("[background output]", text);

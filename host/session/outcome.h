@@ -43,6 +43,7 @@ enum class StateAfter {
 struct CellOutcome {
   CellStatus status = CellStatus::kComplete;
   uint32_t execution_count = 0;
+  int runs = 1;  // 2 when its worker died and it was run again
   absl::Duration duration;
   std::vector<CellOutput> outputs;
   std::vector<CellOutput>

@@ -88,19 +88,27 @@ void OutputLog::Clear() {
 }
 
 OutputLog::Outputs OutputLog::Take() {
+  return Gather([this](uint32_t place) { return std::move(displays_[place]); });
+}
+
+OutputLog::Outputs OutputLog::SoFar() const {
+  return Gather([this](uint32_t place) { return displays_[place]; });
+}
+
+OutputLog::Outputs OutputLog::Gather(absl::FunctionRef<CellOutput(uint32_t place)> display) const {
   SinkOutput text = sink_->Output();
-  Outputs taken;
+  Outputs gathered;
   for (OutputPiece& piece : text.pieces) {
     if (piece.kind == OutputPiece::Kind::kPlace) {
-      taken.outputs.push_back(std::move(displays_[piece.place]));
+      gathered.outputs.push_back(display(piece.place));
     } else {
       CellOutput::Type type =
           piece.stream == Stream::kStdout ? CellOutput::Type::kStdout : CellOutput::Type::kStderr;
-      taken.outputs.push_back({.type = type, .text = std::move(piece.text)});
+      gathered.outputs.push_back({.type = type, .text = std::move(piece.text)});
     }
   }
-  taken.truncation = std::move(text.truncation);
-  return taken;
+  gathered.truncation = std::move(text.truncation);
+  return gathered;
 }
 
 }  // namespace cellar::host

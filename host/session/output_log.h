@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "host/output/sink.h"
 #include "host/session/outcome.h"
 #include "host/wire/messages.h"
@@ -36,11 +37,14 @@ class OutputLog {
     std::optional<Truncation> truncation;
   };
   Outputs Take();
+  // While the cell runs on.
+  Outputs SoFar() const;
 
  private:
   void Add(CellOutput output);
   bool ReplaceShown(const wire::Display& display);
   void Clear();
+  Outputs Gather(absl::FunctionRef<CellOutput(uint32_t place)> display) const;
 
   OutputStorage storage_;
   SinkOptions options_;

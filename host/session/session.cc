@@ -9,9 +9,22 @@ namespace {
 constexpr absl::Duration kCloseGrace = absl::Seconds(1);
 // How long an outcome waits for its artifact to reach the disk.
 constexpr absl::Duration kSettleLimit = absl::Seconds(5);
+// More deaths than this, with no cell between them that went well, and cells are refused.
+constexpr int kMaxDeathsInARow = 3;
 
 Stream ToStream(wire::StreamId stream) {
   return stream == wire::StreamId::kStdout ? Stream::kStdout : Stream::kStderr;
+}
+
+// Later workers of the session get it too.
+void SetVariable(const wire::EnvironmentEntry& entry, std::vector<wire::EnvironmentEntry>& all) {
+  for (wire::EnvironmentEntry& known : all) {
+    if (known.name == entry.name) {
+      known.value = entry.value;
+      return;
+    }
+  }
+  all.push_back(entry);
 }
 
 // "0.5 s", "30 s".
@@ -24,6 +37,7 @@ std::string Seconds(absl::Duration duration) {
 Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage,
                  SessionOptions options)
     : loop_(loop), templates_(templates), storage_(storage), options_(std::move(options)) {
+  fresh_reason_ = options_.fresh_reason;
   background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
 }
 
@@ -66,6 +80,10 @@ void Session::Get(std::string name, ValueCallback done) {
   Enqueue(ValueJob{wire::Get{.name = std::move(name)}, std::move(done)});
 }
 
+void Session::Reset(absl::AnyInvocable<void(absl::Status)> done) {
+  Enqueue(ResetJob{std::move(done)});
+}
+
 void Session::Enqueue(Job job) {
   if (closing_) return Fail(std::move(job), absl::FailedPreconditionError("the session is closed"));
   queue_.push_back(std::move(job));
@@ -73,10 +91,17 @@ void Session::Enqueue(Job job) {
 }
 
 void Session::Pump() {
-  if (queue_.empty() || running_ != nullptr || running_value_ || closing_) return;
+  if (queue_.empty() || closing_) return;
+  if (running_ != nullptr || running_value_ || resetting_ || relieving_) return;
   Job job = std::move(queue_.front());
   queue_.pop_front();
-  if (absl::Status status = Prepare(); !status.ok()) {
+  absl::Status status;
+  if (!std::holds_alternative<ResetJob>(job)) {
+    status = CheckDeaths();
+    if (status.ok()) status = Prepare();
+  }
+  if (!status.ok()) {
+    if (Relieve(job, status)) return;
     Fail(std::move(job), status);
     return Pump();
   }
@@ -88,11 +113,22 @@ void Session::Start(CellJob job) {
   running_->request = std::move(job.request);
   running_->done = std::move(job.done);
   running_->log = std::make_unique<OutputLog>(storage_, OutputOptions());
-  running_->outcome.execution_count = next_cell_++;
   running_->started = absl::Now();
+  for (const wire::EnvironmentEntry& entry : running_->request.environment) {
+    SetVariable(entry, options_.environment);
+  }
+  ++cells_run_;
+  SendCell();
+}
+
+void Session::SendCell() {
+  const CellRequest& request = running_->request;
+  running_->outcome.execution_count = next_cell_++;
   if (worker_ready_) RestartTimeout();
-  worker_->Send(
-      wire::Execute{.cell = running_->outcome.execution_count, .code = running_->request.code});
+  if (!request.cwd.empty() || !request.environment.empty()) {
+    worker_->Send(wire::Enter{.cwd = request.cwd, .environment = request.environment});
+  }
+  worker_->Send(wire::Execute{.cell = running_->outcome.execution_count, .code = request.code});
 }
 
 void Session::Start(ValueJob job) {
@@ -103,6 +139,46 @@ void Session::Start(ValueJob job) {
         worker_->Send(message);
       },
       running_value_->message);
+}
+
+void Session::Start(ResetJob job) {
+  resetting_ = std::move(job);
+  deaths_in_a_row_ = 0;
+  fresh_reason_.clear();
+  if (worker_ == nullptr || !had_cells_) return FinishReset();
+  worker_->Send(wire::Exit{});
+  close_timer_ = loop_.After(kCloseGrace, [this] {
+    if (worker_ != nullptr) worker_->Kill();
+  });
+}
+
+void Session::FinishReset() {
+  loop_.Cancel(close_timer_);
+  ResetJob job = *std::exchange(resetting_, std::nullopt);
+  job.done(absl::OkStatus());
+  Pump();
+}
+
+// True when the job waits for another attempt.
+bool Session::Relieve(Job& job, const absl::Status& status) {
+  if (!absl::IsResourceExhausted(status) || !options_.relieve || std::exchange(relieved_, true)) {
+    return false;
+  }
+  queue_.push_front(std::move(job));
+  relieving_ = true;
+  options_.relieve([this, alive = alive_] {
+    if (!*alive) return;
+    relieving_ = false;
+    Pump();
+  });
+  return true;
+}
+
+absl::Status Session::CheckDeaths() const {
+  if (deaths_in_a_row_ <= kMaxDeathsInARow) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the session's worker died " + std::to_string(deaths_in_a_row_) +
+      " times in a row, the last time it " + last_death_ + "; reset the session to go on");
 }
 
 void Session::Fail(Job job, const absl::Status& status) {
@@ -134,6 +210,7 @@ void Session::OnTimeout() {
 
 void Session::OnWorkerReady() {
   start_retried_ = false;
+  relieved_ = false;
   worker_ready_ = true;
   // The first cell was waiting in the channel; its time begins now.
   if (running_ == nullptr) return;
@@ -186,6 +263,7 @@ void Session::OnDone(const wire::Done& done) {
   CellOutcome& outcome = running_->outcome;
   outcome.stdin_requested = done.stdin_requested;
   had_cells_ = true;
+  deaths_in_a_row_ = 0;
   switch (done.status) {
     case wire::DoneStatus::kOk:  // also when it was interrupted and made something of it
       break;
@@ -232,9 +310,12 @@ void Session::OnWorkerExit(WorkerExit exit) {
   // Not destroyed here: this is a call from inside it.
   loop_.Post([worker = std::move(worker_)] {});
   bool could_not_start = !std::exchange(worker_ready_, false);
-  if (had_cells_)
-    fresh_reason_ = "the worker " + exit.Describe() + "; this cell ran in a fresh session";
+  if (!kill_reason_.empty()) exit.reason = std::exchange(kill_reason_, "");
   if (closing_) return FinishClose();
+  if (resetting_) return FinishReset();
+  if (running_ == nullptr || running_->ended) {
+    if (!could_not_start) Recover(exit);
+  }
   if (running_value_) {
     ValueJob job = *std::exchange(running_value_, std::nullopt);
     if (again) {
@@ -244,27 +325,68 @@ void Session::OnWorkerExit(WorkerExit exit) {
     }
   }
   if (running_ != nullptr && !running_->ended) {
-    if (again && running_->ladder == nullptr && !running_->interrupt_when_ready) {
+    const bool has_run = running_->outcome.runs > 1;
+    if (again && !has_run && running_->ladder == nullptr && !running_->interrupt_when_ready) {
       std::unique_ptr<RunningCell> cell = std::move(running_);
       queue_.push_front(CellJob{std::move(cell->request), std::move(cell->done)});
-    } else if (could_not_start) {
-      std::unique_ptr<RunningCell> cell = std::move(running_);
-      loop_.Cancel(cell->timeout_timer);
-      cell->done(absl::UnavailableError(exit.Describe()));
+    } else if (could_not_start && !has_run) {
+      FailStart(exit);
     } else {
-      FinishAsDead(std::move(exit));
+      OnDeathInCell(std::move(exit));
     }
   }
   Pump();
 }
 
-void Session::FinishAsDead(WorkerExit exit) {
+// No cell has run: what was to run may be tried again, or fails.
+void Session::FailStart(const WorkerExit& exit) {
+  absl::Status status = exit.exhausted ? absl::ResourceExhaustedError(exit.Describe())
+                                       : absl::UnavailableError(exit.Describe());
+  std::unique_ptr<RunningCell> cell = std::move(running_);
+  loop_.Cancel(cell->timeout_timer);
+  Job job = CellJob{std::move(cell->request), std::move(cell->done)};
+  if (!Relieve(job, status)) Fail(std::move(job), status);
+}
+
+// The one place where a death becomes a statement about the state: of the cell that was running,
+// or, when none was, of the next one.
+Session::Recovery Session::Recover(const WorkerExit& exit) {
+  const bool in_cell = running_ != nullptr && !running_->ended;
+  if (!in_cell || running_->ladder == nullptr) {
+    ++deaths_in_a_row_;
+    last_death_ = exit.Describe();
+  }
+  if (had_cells_ || in_cell) {
+    fresh_reason_ = "the worker " + exit.Describe() + "; this cell ran in a fresh session";
+  }
+  return {.state = StateAfter::kLost, .detail = ", state lost", .is_before_cell = !had_cells_};
+}
+
+void Session::OnDeathInCell(WorkerExit exit) {
+  const std::string fresh_before = fresh_reason_;
+  const Recovery recovery = Recover(exit);
+  CellOutcome& outcome = running_->outcome;
+  const bool may_run_again = running_->request.retry == Retry::kOnce && outcome.runs == 1 &&
+                             recovery.is_before_cell && running_->ladder == nullptr;
+  if (!may_run_again || !CheckDeaths().ok() || !Prepare().ok()) {
+    return FinishAsDead(std::move(exit), recovery);
+  }
+  // What the first run printed stays.
+  outcome.runs = 2;
+  outcome.notices.push_back("the worker " + exit.Describe() + "; the cell was run again");
+  outcome.error.reset();
+  fresh_reason_ = fresh_before;
+  SendCell();
+}
+
+void Session::FinishAsDead(WorkerExit exit, const Recovery& recovery) {
   CellOutcome& outcome = running_->outcome;
   bool killed = running_->ladder != nullptr && running_->ladder->killed();
   outcome.status = killed ? CellStatus::kCancelled : CellStatus::kError;
-  outcome.state = StateAfter::kLost;
-  outcome.state_detail = killed ? "did not react to the interrupt and was killed, state lost"
-                                : "the worker " + exit.Describe() + ", state lost";
+  outcome.state = recovery.state;
+  outcome.state_detail =
+      (killed ? "did not react to the interrupt and was killed" : "the worker " + exit.Describe()) +
+      recovery.detail;
   outcome.error = CellError{.ename = killed ? "CellKilled" : "WorkerDied",
                             .evalue = killed ? "the cell did not react to the interrupt"
                                              : "the worker " + exit.Describe(),
@@ -293,6 +415,22 @@ void Session::FinishCell() {
   cell->outcome.background = TakeBackground();
   cell->done(std::move(cell->outcome));
   Pump();
+}
+
+std::optional<CellOutcome> Session::OutcomeSoFar() const {
+  if (running_ == nullptr) return std::nullopt;
+  CellOutcome outcome = running_->outcome;
+  outcome.duration = absl::Now() - running_->started;
+  OutputLog::Outputs outputs = running_->log->SoFar();
+  outcome.outputs = std::move(outputs.outputs);
+  outcome.truncation = std::move(outputs.truncation);
+  return outcome;
+}
+
+void Session::KillWorker(std::string reason) {
+  if (worker_ == nullptr || closing_) return;
+  kill_reason_ = std::move(reason);
+  worker_->Kill();
 }
 
 std::vector<CellOutput> Session::TakeBackground() {
@@ -349,6 +487,10 @@ void Session::FinishClose() {
   }
   if (running_value_) {
     ValueJob job = *std::exchange(running_value_, std::nullopt);
+    job.done(absl::CancelledError("the session was closed"));
+  }
+  if (resetting_) {
+    ResetJob job = *std::exchange(resetting_, std::nullopt);
     job.done(absl::CancelledError("the session was closed"));
   }
   if (on_closed_) std::exchange(on_closed_, nullptr)();

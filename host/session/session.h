@@ -6,6 +6,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
+#include "host/runtime/settings.h"
 #include "host/session/outcome.h"
 #include "host/session/output_log.h"
 #include "host/worker/interrupt_ladder.h"
@@ -42,12 +44,23 @@ struct SessionOptions {
   absl::Duration interrupt_grace = kInterruptGrace;
   uint64_t memory_cap = 0;  // bytes; 0 = none
   SinkOptions output;
+  // Why there is no state where a client could expect some, for the first outcome; or empty.
+  std::string fresh_reason;
+  // Asked when a worker cannot be started for want of memory, processes or descriptors: it frees
+  // what it can and calls back, and the start is tried once more. Or null.
+  std::function<void(EventLoop::Task)> relieve;
 };
 
 struct CellRequest {
   std::string code;                  // UTF-8
   absl::Duration timeout;            // of inactivity; zero = none
   CellObserver* observer = nullptr;  // outlives the cell
+  // What the call that the cell belongs to asks for, before the cell runs: where to be (empty =
+  // where the session is), and variables, which stay.
+  std::string cwd;
+  std::vector<wire::EnvironmentEntry> environment;
+  // kOnce: run again after the worker died under it, if the state is then that of before the cell.
+  Retry retry = Retry::kNever;
 };
 
 // A value that crosses between host and session.
@@ -73,6 +86,10 @@ class Session : private WorkerListener {
   // Nothing when the name is not bound.
   void Get(std::string name, ValueCallback done);
 
+  // A fresh namespace for what is asked for after it; a session that has run nothing has one, so
+  // resets that come together are one. It also ends the refusal after repeated deaths.
+  void Reset(absl::AnyInvocable<void(absl::Status)> done);
+
   // Sees background output while no cell runs; outlives the session, or is taken away with null.
   void ObserveBackground(CellObserver* observer) { background_observer_ = observer; }
   // The background output that no outcome has carried yet.
@@ -81,6 +98,14 @@ class Session : private WorkerListener {
   // Interrupts the running cell, if there is one. A second call while the first is under way kills.
   void Interrupt();
   bool busy() const { return running_ != nullptr; }
+  // The running cell as far as it has come; nothing when none runs.
+  std::optional<CellOutcome> OutcomeSoFar() const;
+
+  // Kills the worker; `reason` is what the outcome says of it: "used 600 MiB, ...".
+  void KillWorker(std::string reason);
+  int worker_pid() const { return worker_ != nullptr ? worker_->pid() : -1; }
+  uint64_t memory_cap() const { return options_.memory_cap; }
+  uint64_t cells_run() const { return cells_run_; }
 
   // Ends the worker: exit handlers have a second, a running cell is killed. `done` is called when
   // it is gone; what was asked for and has not run fails.
@@ -107,7 +132,16 @@ class Session : private WorkerListener {
     std::variant<wire::Set, wire::Get> message;
     ValueCallback done;
   };
-  using Job = std::variant<CellJob, ValueJob>;
+  struct ResetJob {
+    absl::AnyInvocable<void(absl::Status)> done;
+  };
+  using Job = std::variant<CellJob, ValueJob, ResetJob>;
+  // What is left of the state after a death.
+  struct Recovery {
+    StateAfter state;
+    std::string detail;   // ", state lost"
+    bool is_before_cell;  // the state is that of directly before the cell that was running
+  };
 
   void OnWorkerReady() override;
   void OnText(uint32_t cell, wire::StreamId stream, std::string_view text) override;
@@ -122,13 +156,20 @@ class Session : private WorkerListener {
   void Pump();
   void Start(CellJob job);
   void Start(ValueJob job);
+  void Start(ResetJob job);
+  void SendCell();
+  void FinishReset();
+  bool Relieve(Job& job, const absl::Status& status);
+  absl::Status CheckDeaths() const;
+  Recovery Recover(const WorkerExit& exit);
   void Fail(Job job, const absl::Status& status);
   void RestartTimeout();
   void OnTimeout();
   void Settle(RunningCell& cell);
-  void SettleWhenStored();
   void FinishCell();
-  void FinishAsDead(WorkerExit exit);
+  void FailStart(const WorkerExit& exit);
+  void OnDeathInCell(WorkerExit exit);
+  void FinishAsDead(WorkerExit exit, const Recovery& recovery);
   void FinishClose();
   SinkOptions OutputOptions();
   void OnStorageProgress();
@@ -146,9 +187,16 @@ class Session : private WorkerListener {
   uint32_t next_request_ = 1;
   bool had_cells_ = false;    // of the worker: there is state to lose
   std::string fresh_reason_;  // why the next cell finds nothing where there was something
+  std::string kill_reason_;   // given to KillWorker
+  int deaths_in_a_row_ = 0;   // since the last cell that its worker survived
+  std::string last_death_;
+  bool relieving_ = false;  // waits for what options_.relieve does
+  bool relieved_ = false;   // since a worker last started
+  uint64_t cells_run_ = 0;
   std::deque<Job> queue_;
   std::unique_ptr<RunningCell> running_;
   std::optional<ValueJob> running_value_;
+  std::optional<ResetJob> resetting_;
   std::unique_ptr<OutputLog> background_;
   CellObserver* background_observer_ = nullptr;
 

@@ -25,6 +25,7 @@ enum class MessageType : uint16_t {
   kSet = 3,
   kGet = 4,
   kExit = 5,
+  kEnter = 12,
   // worker -> host
   kHello = 32,
   kDisplay = 33,
@@ -72,6 +73,15 @@ struct Setup {
   uint64_t memory_cap = 0;            // bytes, RLIMIT_DATA; 0 = none
   uint64_t open_files = 0;            // soft RLIMIT_NOFILE; 0 = as it is
   CELLAR_WIRE_FIELDS(self.cwd, self.environment, self.sys_path, self.memory_cap, self.open_files)
+};
+
+// Where the next cells run and with which variables; what it does not name stays. A directory that
+// cannot be entered is the next cell's error.
+struct Enter {
+  static constexpr MessageType kType = MessageType::kEnter;
+  std::string cwd;  // empty: stay
+  std::vector<EnvironmentEntry> environment;
+  CELLAR_WIRE_FIELDS(self.cwd, self.environment)
 };
 
 struct Execute {

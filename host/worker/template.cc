@@ -163,7 +163,11 @@ void Template::OnControl() {
       auto failed = wire::Decode<wire::Failed>((*message)->payload);
       return End(failed ? failed->reason : "the worker program is of another version");
     }
-    // kForkFailed: the keeper's socket closes too, which the worker reports.
+    if ((*message)->type == wire::MessageType::kForkFailed) {
+      // The keeper's socket closes too, which the worker reports, and asks why.
+      auto failed = wire::Decode<wire::ForkFailed>((*message)->payload);
+      fork_error_ = failed ? failed->error : 0;
+    }
   }
 }
 
@@ -201,9 +205,10 @@ std::string Template::EndedEarly() const {
          (ready_ ? " ended" : " ended before it was ready");
 }
 
-std::string Template::WhyNotStarted() {
+absl::Status Template::WhyNotStarted() {
   OnControl();  // its last message may not have been read yet
-  return ended_ ? failure_ : "a new worker could not be forked";
+  if (ended_) return absl::UnavailableError(failure_);
+  return ErrnoStatus(std::exchange(fork_error_, 0), "a new worker could not be forked");
 }
 
 }  // namespace cellar::host

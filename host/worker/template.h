@@ -54,7 +54,7 @@ class Template : public std::enable_shared_from_this<Template> {
   void OnLog();
   void End(std::string reason);
   void Collect();
-  std::string WhyNotStarted();
+  absl::Status WhyNotStarted();
   std::string EndedEarly() const;
 
   EventLoop& loop_;
@@ -67,6 +67,7 @@ class Template : public std::enable_shared_from_this<Template> {
   EventLoop::TimerId start_timer_ = 0;
   bool ended_ = false;
   std::string failure_;
+  int fork_error_ = 0;  // errno of the last fork that failed
 };
 
 }  // namespace cellar::host

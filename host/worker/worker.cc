@@ -26,10 +26,9 @@ constexpr size_t kMaxFaults = 64u << 10;
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Worker>> Worker::Create(EventLoop& loop, WorkerEnds ends,
-                                                       wire::RingMemory ring,
-                                                       std::function<std::string()> why_not_started,
-                                                       WorkerListener& listener) {
+absl::StatusOr<std::unique_ptr<Worker>> Worker::Create(
+    EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
+    std::function<absl::Status()> why_not_started, WorkerListener& listener) {
   std::unique_ptr<Worker> worker(
       new Worker(loop, std::move(ends), std::move(ring), std::move(why_not_started), listener));
   CELLAR_RETURN_IF_ERROR(worker->WatchAll());
@@ -37,7 +36,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Worker::Create(EventLoop& loop, WorkerEn
 }
 
 Worker::Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
-               std::function<std::string()> why_not_started, WorkerListener& listener)
+               std::function<absl::Status()> why_not_started, WorkerListener& listener)
     : loop_(loop),
       ends_(std::move(ends)),
       why_not_started_(std::move(why_not_started)),
@@ -291,8 +290,7 @@ void Worker::OnKeeper() {
     }
     case wire::MessageType::kForkFailed: {
       auto failed = wire::Decode<wire::ForkFailed>((*message)->payload);
-      exit_.reason = std::string(
-          ErrnoStatus(failed ? failed->error : 0, "a new worker could not be forked").message());
+      SetReason(ErrnoStatus(failed ? failed->error : 0, "a new worker could not be forked"));
       return Finish();
     }
     default:
@@ -310,7 +308,7 @@ void Worker::OnPidfd() {
 void Worker::OnKeeperGone() {
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
   if (exit_.reason.empty() && !exit_known_) {
-    exit_.reason = pid_ < 0 ? why_not_started_() : "its keeper was killed";
+    SetReason(pid_ < 0 ? why_not_started_() : absl::UnavailableError("its keeper was killed"));
   }
   Finish();
 }
@@ -320,6 +318,11 @@ void Worker::Abandon(const absl::Status& why) {
   channel_ended_ = true;
   loop_.Unwatch(ends_.channel.get());
   Kill();
+}
+
+void Worker::SetReason(const absl::Status& why) {
+  exit_.reason = std::string(why.message());
+  exit_.exhausted = absl::IsResourceExhausted(why);
 }
 
 void Worker::Finish() {

@@ -53,7 +53,7 @@ class Worker {
   // `why_not_started` is asked when the worker ends before its keeper said hello.
   static absl::StatusOr<std::unique_ptr<Worker>> Create(
       EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
-      std::function<std::string()> why_not_started, WorkerListener& listener);
+      std::function<absl::Status()> why_not_started, WorkerListener& listener);
   ~Worker();
 
   // Setup, Execute, Set, Get or Exit. Sent when the channel has room; never blocks.
@@ -81,7 +81,7 @@ class Worker {
 
  private:
   Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
-         std::function<std::string()> why_not_started, WorkerListener& listener);
+         std::function<absl::Status()> why_not_started, WorkerListener& listener);
 
   absl::Status WatchAll();
   absl::Status WatchPipe(int fd);
@@ -107,12 +107,13 @@ class Worker {
 
   // Something arrived that no worker sends: the cell wrote to the channel or the ring.
   void Abandon(const absl::Status& why);
+  void SetReason(const absl::Status& why);
   void Finish();
   std::string ReadFaults() const;
 
   EventLoop& loop_;
   WorkerEnds ends_;
-  std::function<std::string()> why_not_started_;
+  std::function<absl::Status()> why_not_started_;
   WorkerListener& listener_;
   Timeline timeline_;
   wire::FrameDecoder decoder_;

@@ -12,6 +12,8 @@ struct WorkerExit {
   // Why, where the host knows more than the kernel: it could not start, it wrote garbage, its
   // keeper was killed.
   std::string reason;
+  // It could not start, for want of memory, processes or descriptors.
+  bool exhausted = false;
   // Python frames at the moment of death or of the last rung, as faulthandler wrote them; cellar's
   // own removed.
   std::string python_stack;

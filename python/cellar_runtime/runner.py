@@ -40,6 +40,7 @@ class Runner:
         self._compiler = Compiler()
         self._task = None  # of the running cell, if it awaits
         self._exiting = False
+        self._enter_error = None  # why the directory of the next cell could not be entered
         _cellar.install(CELL, _thread_origin, self._cancel)
         _mark_threads()
         self._integrity = Integrity(self._loop._csock.fileno())
@@ -64,11 +65,7 @@ class Runner:
 
     def _on_setup(self, cwd, environment, path, memory_cap, open_files):
         try:
-            for name, value in environment:
-                if value is None:
-                    os.environb.pop(name, None)
-                else:
-                    os.environb[name] = value
+            _set_variables(environment)
             os.environ.setdefault("MPLBACKEND", "Agg")
             os.chdir(cwd)
             sys.path[:0] = [os.fsdecode(entry) for entry in (cwd, *path)]
@@ -79,6 +76,17 @@ class Runner:
             os._exit(1)  # cells that wait in the channel already must not run
         else:
             _cellar.send_hello("")
+
+    def _on_enter(self, cwd, environment):
+        _set_variables(environment)
+        if not cwd:
+            return
+        try:
+            os.chdir(cwd)
+            path = os.fsdecode(cwd)
+            sys.path[:] = [path, *(entry for entry in sys.path if entry != path)]
+        except Exception as error:  # also of a sys.path that a cell has replaced
+            self._enter_error = error
 
     def _on_exit(self):
         self._exiting = True
@@ -97,6 +105,9 @@ class Runner:
             self._integrity.stdin.requested = False
             if interrupted:
                 raise KeyboardInterrupt
+            if self._enter_error is not None:
+                error, self._enter_error = self._enter_error, None
+                raise error
             program = self._compile(cell, text)
             if program.awaits:
                 self._task = self._loop.create_task(self._run_awaiting(cell, program), context=self._context)
@@ -237,6 +248,14 @@ def _make_loop():
 
 def _publish(kind, entries, metadata, display_id):
     _cellar.send_display(_DISPLAY_KINDS[kind], _cellar.current_cell(), entries, metadata, display_id)
+
+
+def _set_variables(environment):
+    for name, value in environment:
+        if value is None:
+            os.environb.pop(name, None)
+        else:
+            os.environb[name] = value
 
 
 def _mark_threads():

@@ -33,10 +33,12 @@ class Diary : public CallObserver {
   void OnCellFinished(size_t index, const CellResult& result) override {
     entries.push_back("finished " + std::to_string(index) +
                       (result.status == kComplete ? "" : " badly"));
+    if (on_finished) on_finished();
   }
 
   std::function<void()> on_started;
   std::function<void()> on_text;
+  std::function<void()> on_finished;
   std::vector<std::string> entries;
 };
 
@@ -62,7 +64,7 @@ class CallRunnerTest : public testing::Test {
     loop_->Run();
   }
 
-  absl::StatusOr<CallResult> Run(std::vector<CallCell> cells, CallRunnerOptions options = {}) {
+  absl::StatusOr<CallResult> Run(std::vector<CallCell> cells) {
     absl::StatusOr<CallResult> answer = absl::UnknownError("not done");
     runner_ = std::make_unique<CallRunner>(
         *loop_, *session_, Call{.session = "s", .cells = std::move(cells)}, &diary_,
@@ -70,8 +72,7 @@ class CallRunnerTest : public testing::Test {
           answer = std::move(result);
           runner_.reset();
           loop_->Stop();
-        },
-        std::move(options));
+        });
     loop_->Post([this] { runner_->Start(); });
     loop_->Run();
     return answer;
@@ -140,12 +141,8 @@ TEST_F(CallRunnerTest, CancelInterruptsTheRunningCellAndStartsNoOther) {
 }
 
 TEST_F(CallRunnerTest, CancelBetweenCellsStartsNoOther) {
-  const absl::StatusOr<CallResult> result =
-      Run({{.code = "x = 1"}, {.code = "x = 2", .reset = true}},
-          {.reset = [this](absl::AnyInvocable<void()> done) {
-            runner_->Cancel();
-            done();
-          }});
+  diary_.on_finished = [this] { runner_->Cancel(); };
+  const absl::StatusOr<CallResult> result = Run({{.code = "x = 1"}, {.code = "x = 2"}});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->status, CallStatus::kCancelled);
   EXPECT_THAT(Statuses(*result), ElementsAre(kComplete, kNotRun));
@@ -180,16 +177,14 @@ TEST_F(CallRunnerTest, SaysAfterHowLongACellTimedOut) {
 }
 
 TEST_F(CallRunnerTest, ResetsBeforeTheCellsThatAskForIt) {
-  std::vector<std::string>& entries = diary_.entries;
-  const auto reset = [&](absl::AnyInvocable<void()> done) {
-    entries.push_back("reset");
-    loop_->Post(std::move(done));
-  };
-  const absl::StatusOr<CallResult> result =
-      Run({{.code = "1"}, {.code = "2", .reset = true}}, {.reset = reset});
+  const absl::StatusOr<CallResult> result = Run(
+      {{.code = "x = 1"}, {.code = "'x' in globals()", .reset = true}, {.code = "In[1]"}});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->status, CallStatus::kOk);
-  EXPECT_THAT(entries, ElementsAre("started 0", "finished 0", "reset", "started 1", "finished 1"));
+  EXPECT_EQ(result->cells[1].outcome.result(), "False");
+  EXPECT_EQ(result->cells[1].outcome.execution_count, 1u);
+  EXPECT_EQ(result->cells[2].outcome.result(), "\"'x' in globals()\"");
+  EXPECT_EQ(result->session_state, "kept");
 }
 
 TEST_F(CallRunnerTest, SaysThatTheStateIsLostAndThenThatItIsFresh) {

@@ -1,0 +1,291 @@
+#include "host/eval/call_service.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace cellar::host {
+namespace {
+
+constexpr std::string_view kHandlePrefix = "call-";
+// Of calls that ended in the background and that nobody has asked for yet; the oldest go first.
+constexpr size_t kMaxOldResults = 64;
+
+absl::Status NoSuchCall(std::string_view handle) {
+  return absl::NotFoundError(
+      absl::StrCat("there is no call ", std::string(handle), ", or its result was taken already"));
+}
+
+// Of a call none of whose cells has run.
+CallResult Unstarted(const Call& call, CallStatus status, CellRunStatus cell_status) {
+  CallResult result = {.status = status, .session_id = call.session};
+  for (const CallCell& cell : call.cells) {
+    result.cells.push_back(
+        {.status = cell_status, .title = cell.title, .runs = 0, .clamp_note = cell.clamp_note});
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string HandleOf(CallId id) { return absl::StrCat(std::string(kHandlePrefix), id); }
+
+absl::StatusOr<CallId> CallOf(std::string_view handle) {
+  CallId id = 0;
+  if (!handle.starts_with(kHandlePrefix) ||
+      !absl::SimpleAtoi(std::string(handle.substr(kHandlePrefix.size())), &id) || id == 0) {
+    return NoSuchCall(handle);
+  }
+  return id;
+}
+
+// One call from its submission until its result is taken. Stands between its cells and the
+// client's observer, which may leave before the call is over.
+class CallService::RunningCall : public CallObserver {
+ public:
+  RunningCall(CallId id, Call given, CallObserver* observer, ResultCallback done)
+      : id(id), call(std::move(given)), observer(observer), done(std::move(done)) {}
+
+  void OnText(Stream stream, std::string_view text) override {
+    if (observer != nullptr) observer->OnText(stream, text);
+  }
+  void OnDisplay(const wire::Display& display) override {
+    if (observer != nullptr) observer->OnDisplay(display);
+  }
+  void OnNotice(const std::string& text) override {
+    if (observer != nullptr) observer->OnNotice(text);
+  }
+  void OnBackgroundText(Stream stream, std::string_view text) override {
+    if (observer != nullptr) observer->OnBackgroundText(stream, text);
+  }
+  void OnCellStarted(size_t index, const CallCell& cell) override {
+    if (observer != nullptr) observer->OnCellStarted(index, cell);
+  }
+  void OnCellFinished(size_t index, const CellResult& result) override {
+    if (observer != nullptr) observer->OnCellFinished(index, result);
+  }
+
+  CallResult SoFar() const {
+    CallResult so_far = runner != nullptr
+                            ? runner->SoFar()
+                            : Unstarted(call, CallStatus::kRunning, CellRunStatus::kPending);
+    so_far.handle = HandleOf(id);
+    return so_far;
+  }
+
+  struct Waiter {
+    ResultCallback done;
+    EventLoop::TimerId timer = 0;
+  };
+
+  const CallId id;
+  Call call;
+  CallId parent = 0;
+  CallObserver* observer;  // or null
+  ResultCallback done;     // null once the client has its answer
+  TicketId ticket = 0;
+  bool cancelled = false;
+  std::optional<SessionHold> hold;
+  std::unique_ptr<CallRunner> runner;
+  EventLoop::TimerId background_timer = 0;
+  std::map<uint64_t, Waiter> waiters;
+  std::optional<absl::StatusOr<CallResult>> result;  // of a call that ended in the background
+};
+
+CallService::CallService(EventLoop& loop, SessionRegistry& registry)
+    : loop_(loop), registry_(registry) {}
+
+CallService::~CallService() {
+  for (auto& [id, call] : calls_) {
+    loop_.Cancel(call->background_timer);
+    for (auto& [number, waiter] : call->waiters) loop_.Cancel(waiter.timer);
+  }
+}
+
+CallId CallService::Submit(Call call, CallObserver* observer, ResultCallback done) {
+  const CallId id = next_id_++;
+  CallId parent = 0;
+  if (!call.parent.empty()) {
+    absl::StatusOr<CallId> named = CallOf(call.parent);
+    if (!named.ok() || !calls_.contains(*named) || calls_[*named]->result) {
+      loop_.Post(
+          [done = std::move(done), status = NoSuchCall(call.parent)]() mutable { done(status); });
+      return id;
+    }
+    parent = *named;
+  }
+  auto& running =
+      *(calls_[id] = std::make_unique<RunningCall>(id, std::move(call), observer, std::move(done)));
+  running.parent = parent;
+  if (running.call.background_after) {
+    running.background_timer =
+        loop_.After(*running.call.background_after, [this, &running] { OnBackground(running); });
+  }
+  SessionQuery query = {.id = running.call.session,
+                        .cwd = running.call.cwd,
+                        .per_call = running.call.mode == CallMode::kPerCall,
+                        .owner = running.call.owner};
+  if (parent != 0) {
+    query.is_waited_for_by = [this, parent](TicketId holder) {
+      return WaitsFor(CallWithTicket(holder), parent);
+    };
+  }
+  running.ticket = registry_.Acquire(
+      std::move(query),
+      [this, &running](absl::StatusOr<SessionHold> hold) { OnHold(running, std::move(hold)); });
+  return id;
+}
+
+void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {
+  if (call.cancelled) {
+    return Finish(call, Unstarted(call.call, CallStatus::kCancelled, CellRunStatus::kNotRun));
+  }
+  if (!hold.ok()) return Finish(call, hold.status());
+  call.hold.emplace(*std::move(hold));
+  Call ready = call.call;
+  if (!ready.cwd.empty()) ready.cwd = call.hold->key().cwd;
+  if (!ready.retry) ready.retry = call.hold->settings().retry;
+  call.runner = std::make_unique<CallRunner>(
+      loop_, call.hold->session(), std::move(ready), &call,
+      [this, &call](absl::StatusOr<CallResult> result) { Finish(call, std::move(result)); });
+  call.runner->Start();
+}
+
+void CallService::Finish(RunningCall& call, absl::StatusOr<CallResult> result) {
+  loop_.Cancel(call.background_timer);
+  call.runner.reset();
+  call.hold.reset();
+  if (call.done) {
+    ResultCallback done = std::move(call.done);
+    calls_.erase(call.id);
+    return done(std::move(result));
+  }
+  if (result.ok()) result->handle = HandleOf(call.id);
+  if (call.waiters.empty()) {
+    call.result = std::move(result);
+    return ForgetOldResults();
+  }
+  std::map<uint64_t, RunningCall::Waiter> waiters = std::move(call.waiters);
+  calls_.erase(call.id);
+  for (auto& [number, waiter] : waiters) {
+    loop_.Cancel(waiter.timer);
+    waiter.done(result);
+  }
+}
+
+// The client has waited long enough.
+void CallService::OnBackground(RunningCall& call) {
+  call.observer = nullptr;
+  std::exchange(call.done, nullptr)(call.SoFar());
+}
+
+bool CallService::Cancel(CallId id) {
+  auto found = calls_.find(id);
+  if (found == calls_.end() || found->second->result) return false;
+  RunningCall& call = *found->second;
+  call.cancelled = true;
+  if (call.runner != nullptr) {
+    call.runner->Cancel();
+  } else {
+    registry_.Withdraw(call.ticket);
+  }
+  return true;
+}
+
+void CallService::Abandon(CallId id) {
+  auto found = calls_.find(id);
+  if (found == calls_.end() || !found->second->done) return;
+  found->second->observer = nullptr;
+  found->second->done = [](absl::StatusOr<CallResult>) {};
+  loop_.Cancel(found->second->background_timer);
+  Cancel(id);
+}
+
+void CallService::Wait(CallId id, absl::Duration limit, ResultCallback done) {
+  auto found = calls_.find(id);
+  if (found == calls_.end() || found->second->done) {
+    loop_.Post([done = std::move(done), id]() mutable { done(NoSuchCall(HandleOf(id))); });
+    return;
+  }
+  RunningCall& call = *found->second;
+  if (call.result) {
+    loop_.Post([done = std::move(done), result = *std::move(call.result)]() mutable {
+      done(std::move(result));
+    });
+    calls_.erase(found);
+    return;
+  }
+  const uint64_t number = next_waiter_++;
+  RunningCall::Waiter& waiter = call.waiters[number];
+  waiter.done = std::move(done);
+  waiter.timer = loop_.After(limit, [&call, number] {
+    auto timed_out = call.waiters.extract(number);
+    timed_out.mapped().done(call.SoFar());
+  });
+}
+
+absl::StatusOr<CallResult> CallService::Tail(CallId id) const {
+  auto found = calls_.find(id);
+  if (found == calls_.end() || found->second->done) return NoSuchCall(HandleOf(id));
+  if (found->second->result) return *found->second->result;
+  return found->second->SoFar();
+}
+
+void CallService::ForgetOldResults() {
+  const size_t count =
+      static_cast<size_t>(std::count_if(calls_.begin(), calls_.end(), [](const auto& call) {
+        return call.second->result.has_value();
+      }));
+  if (count <= kMaxOldResults) return;
+  calls_.erase(std::find_if(calls_.begin(), calls_.end(),
+                            [](const auto& call) { return call.second->result.has_value(); }));
+}
+
+// Whether `waiting` cannot go on before a call that was made on behalf of `ancestor_of` has ended:
+// it is that call's ancestor, or one of its own children waits for a session that such a call
+// holds.
+bool CallService::WaitsFor(CallId waiting, CallId ancestor_of) const {
+  std::set<CallId> ancestors;
+  for (CallId id = ancestor_of; id != 0;) {
+    ancestors.insert(id);
+    auto found = calls_.find(id);
+    id = found == calls_.end() ? 0 : found->second->parent;
+  }
+  std::set<CallId> seen;
+  std::vector<CallId> next = {waiting};
+  while (!next.empty()) {
+    const CallId id = next.back();
+    next.pop_back();
+    if (id == 0 || !seen.insert(id).second) continue;
+    if (ancestors.contains(id)) return true;
+    for (const auto& [child_id, child] : calls_) {
+      if (child->parent != id) continue;
+      next.push_back(child_id);
+      next.push_back(CallWithTicket(registry_.HolderBefore(child->ticket)));
+    }
+  }
+  return false;
+}
+
+CallId CallService::CallWithTicket(TicketId ticket) const {
+  if (ticket == 0) return 0;
+  for (const auto& [id, call] : calls_) {
+    if (call->ticket == ticket) return id;
+  }
+  return 0;
+}
+
+void CallService::Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done) {
+  registry_.Acquire(std::move(query),
+                    [done = std::move(done)](absl::StatusOr<SessionHold> hold) mutable {
+                      if (!hold.ok()) return done(hold.status());
+                      Session& session = hold->session();
+                      session.Reset([hold = *std::move(hold), done = std::move(done)](
+                                        absl::Status status) mutable { done(std::move(status)); });
+                    });
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,79 @@
+// Runs whole calls on the sessions of a registry: many at a time, each with an id by which it can
+// be cancelled, left to run in the background, waited for and looked at. What front ends build on.
+//
+// Lives on the loop's thread. Callbacks come from posted tasks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "host/eval/call.h"
+#include "host/eval/call_runner.h"
+#include "host/eval/result.h"
+#include "host/session/registry.h"
+
+namespace cellar::host {
+
+// Never 0.
+using CallId = uint64_t;
+
+// "call-7", by which clients name a call; and back. NotFound for what is no handle.
+std::string HandleOf(CallId id);
+absl::StatusOr<CallId> CallOf(std::string_view handle);
+
+class CallService {
+ public:
+  using ResultCallback = absl::AnyInvocable<void(absl::StatusOr<CallResult>)>;
+
+  CallService(EventLoop& loop, SessionRegistry& registry);
+  // All calls are over: the registry's CloseAll() has called back.
+  ~CallService();
+  CallService(const CallService&) = delete;
+
+  // `done` is called once: with the result, or, when call.background_after has passed, with the
+  // result so far, a status of kRunning and a handle; the call then goes on without its observer.
+  // A Status says that cells could not be run at all; FailedPrecondition and ResourceExhausted that
+  // the session refuses. `observer` may be null, and outlives the call or is taken away.
+  CallId Submit(Call call, CallObserver* observer, ResultCallback done);
+
+  // A waiting call is answered with kCancelled and nothing run; a running one is interrupted, and
+  // killed by a second Cancel. False when there is no such call, or it is over.
+  bool Cancel(CallId id);
+
+  // Its client is gone: nobody hears of the call any more, and it is cancelled.
+  void Abandon(CallId id);
+
+  // For calls in the background. Wait: the result, or the result so far once `limit` has passed;
+  // the result is then forgotten. Tail: the result so far, at once.
+  void Wait(CallId id, absl::Duration limit, ResultCallback done);
+  absl::StatusOr<CallResult> Tail(CallId id) const;
+
+  // A fresh namespace for a session, in its turn among the calls.
+  void Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done);
+
+ private:
+  class RunningCall;
+
+  void OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold);
+  void OnBackground(RunningCall& call);
+  void Finish(RunningCall& call, absl::StatusOr<CallResult> result);
+  void ForgetOldResults();
+  bool WaitsFor(CallId waiting, CallId ancestor_of) const;
+  CallId CallWithTicket(TicketId ticket) const;
+
+  EventLoop& loop_;
+  SessionRegistry& registry_;
+  std::map<CallId, std::unique_ptr<RunningCall>> calls_;
+  CallId next_id_ = 1;
+  uint64_t next_waiter_ = 1;
+};
+
+}  // namespace cellar::host

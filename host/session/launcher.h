@@ -1,0 +1,40 @@
+// Prepares launches away from the loop's thread: looking for an interpreter reads files and may run
+// programs. Lives on the loop's thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "host/base/event_loop.h"
+#include "host/base/task_thread.h"
+#include "host/session/launch.h"
+
+namespace cellar::host {
+
+class Launcher {
+ public:
+  using Callback = absl::AnyInvocable<void(absl::StatusOr<Launch>)>;
+
+  // `base` is what every query starts from, `launch` what it came to: the launch of a session that
+  // asks for nothing of its own.
+  Launcher(EventLoop& loop, LaunchQuery base, Launch launch);
+  ~Launcher();
+  Launcher(const Launcher&) = delete;
+
+  const Launch& host_launch() const { return launch_; }
+
+  // Empty `cwd` and `interpreter`: as the host's. `done` is called from a posted task, in the order
+  // of the requests, unless the launcher is gone by then.
+  void Prepare(std::string cwd, std::string interpreter, Callback done);
+
+ private:
+  EventLoop& loop_;
+  LaunchQuery base_;
+  Launch launch_;
+  // False once the launcher is gone; read on the loop's thread only.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  TaskThread thread_;
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,416 @@
+#include "host/session/registry.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "host/session/memory.h"
+
+namespace cellar::host {
+namespace {
+
+constexpr absl::Duration kMemoryCheck = absl::Seconds(1);
+// Of sessions that are gone; beyond, the oldest are forgotten.
+constexpr size_t kMaxExpected = 4096;
+
+std::string Mebibytes(uint64_t bytes) { return absl::StrCat((bytes + (1 << 19)) >> 20, " MiB"); }
+
+// Calls `done` when the last of its copies is gone.
+class Barrier {
+ public:
+  explicit Barrier(EventLoop::Task done)
+      : last_(new EventLoop::Task(std::move(done)), [](EventLoop::Task* task) {
+          (*task)();
+          delete task;
+        }) {}
+
+ private:
+  std::shared_ptr<EventLoop::Task> last_;
+};
+
+}  // namespace
+
+SessionLimits LimitsFrom(const Settings& settings) {
+  return {.max_sessions = static_cast<size_t>(settings.max_sessions),
+          .idle_timeout = settings.idle_timeout};
+}
+
+SessionHold::SessionHold(SessionHold&& other) noexcept
+    : registry_(std::exchange(other.registry_, nullptr)),
+      ticket_(other.ticket_),
+      session_(other.session_),
+      key_(other.key_),
+      settings_(other.settings_) {}
+
+SessionHold::~SessionHold() {
+  if (registry_ != nullptr) registry_->Release(ticket_);
+}
+
+SessionRegistry::SessionRegistry(EventLoop& loop, TemplatePool& templates, OutputStorage storage,
+                                 Launcher& launcher, SessionLimits limits)
+    : loop_(loop), templates_(templates), storage_(storage), launcher_(launcher), limits_(limits) {}
+
+SessionRegistry::~SessionRegistry() {
+  *alive_ = false;
+  loop_.Cancel(memory_timer_);
+  for (OpenSession& open : sessions_) loop_.Cancel(open.idle_timer);
+}
+
+TicketId SessionRegistry::Acquire(SessionQuery query, HoldCallback held) {
+  const TicketId ticket = next_ticket_++;
+  const std::string id = query.id;
+  std::deque<Request>& arrivals = arrivals_[id];
+  arrivals.push_back({ticket, std::move(query), std::move(held)});
+  if (arrivals.size() == 1) Admit(id);
+  return ticket;
+}
+
+// Finds sessions for the requests of an id, in their order, until one has to wait for its launch.
+void SessionRegistry::Admit(const std::string& id) {
+  while (true) {
+    auto arrivals = arrivals_.find(id);
+    if (arrivals == arrivals_.end()) return;
+    if (arrivals->second.empty()) {
+      arrivals_.erase(arrivals);
+      return;
+    }
+    const SessionQuery& query = arrivals->second.front().query;
+    if (leaving_ || (query.cwd.empty() && query.interpreter.empty())) {
+      Request request = std::move(arrivals->second.front());
+      arrivals->second.pop_front();
+      Place(std::move(request), launcher_.host_launch());
+      continue;
+    }
+    launcher_.Prepare(query.cwd, query.interpreter,
+                      [this, id, alive = alive_](absl::StatusOr<Launch> launch) {
+                        if (!*alive) return;
+                        std::deque<Request>& waiting = arrivals_[id];
+                        Request request = std::move(waiting.front());
+                        waiting.pop_front();
+                        Place(std::move(request), launch);
+                        Admit(id);
+                      });
+    return;
+  }
+}
+
+void SessionRegistry::Place(Request request, const absl::StatusOr<Launch>& launch) {
+  if (request.held == nullptr) return;  // withdrawn
+  if (leaving_) return Fail(std::move(request), absl::CancelledError("the host is ending"));
+  if (!launch.ok()) return Fail(std::move(request), launch.status());
+  OpenSession* open = request.query.per_call ? nullptr : Match(request.query, &*launch);
+  if (open == nullptr) {
+    absl::StatusOr<OpenSession*> opened = Open(request.query, *launch);
+    if (!opened.ok()) return Fail(std::move(request), opened.status());
+    open = *opened;
+  }
+  Join(*open, std::move(request));
+}
+
+// Of several that fit, the one used last.
+SessionRegistry::OpenSession* SessionRegistry::Match(const SessionQuery& query,
+                                                     const Launch* launch) {
+  OpenSession* best = nullptr;
+  for (OpenSession& open : sessions_) {
+    if (open.closing || open.per_call || open.key.id != query.id) continue;
+    if (!query.cwd.empty() && open.key.cwd != launch->session.cwd) continue;
+    if (!query.interpreter.empty() && open.key.interpreter != launch->interpreter.executable) {
+      continue;
+    }
+    if (best == nullptr || open.use > best->use) best = &open;
+  }
+  return best;
+}
+
+absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const SessionQuery& query,
+                                                                    const Launch& launch) {
+  CELLAR_RETURN_IF_ERROR(MakeRoom());
+  OpenSession& open = sessions_.emplace_back();
+  open.key = {query.id, launch.session.cwd, launch.interpreter.executable};
+  open.settings = launch.settings;
+  open.per_call = query.per_call;
+  open.opened = absl::Now();
+  SessionOptions options = launch.session;
+  if (!query.per_call) {
+    if (auto reason = expected_.extract(query.id)) options.fresh_reason = reason.mapped();
+  }
+  options.relieve = [this, &open](EventLoop::Task done) {
+    Relieve(open.session.get(), std::move(done));
+  };
+  open.session = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));
+  if (open.session->memory_cap() > 0) WatchMemory();
+  return &open;
+}
+
+absl::Status SessionRegistry::MakeRoom() {
+  OpenSession* oldest = nullptr;
+  size_t count = 0;
+  for (OpenSession& open : sessions_) {
+    if (open.closing) continue;
+    ++count;
+    if (open.idle() && (oldest == nullptr || open.use < oldest->use)) oldest = &open;
+  }
+  if (count < limits_.max_sessions) return absl::OkStatus();
+  if (oldest == nullptr) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        count, " sessions are open, as many as max_sessions allows, and all are busy"));
+  }
+  Evict(*oldest, "it was closed to make room for another session", [] {});
+  return absl::OkStatus();
+}
+
+void SessionRegistry::Join(OpenSession& open, Request request) {
+  if (open.holder != 0 && request.query.is_waited_for_by &&
+      request.query.is_waited_for_by(open.holder)) {
+    return Fail(std::move(request),
+                absl::FailedPreconditionError("session is held by the cell that waits for you"));
+  }
+  if (open.waiting.size() >= limits_.max_waiting) {
+    return Fail(std::move(request),
+                absl::ResourceExhaustedError(absl::StrCat(
+                    "the session's queue is full: ", open.waiting.size(), " calls wait")));
+  }
+  if (!request.query.owner.empty()) {
+    open.owners.insert(request.query.owner);
+    open.had_owners = true;
+  }
+  open.waiting.push_back(std::move(request));
+  Grant(open);
+}
+
+void SessionRegistry::Grant(OpenSession& open) {
+  if (open.holder != 0 || open.waiting.empty() || open.closing) return;
+  Request request = std::move(open.waiting.front());
+  open.waiting.pop_front();
+  open.holder = request.ticket;
+  open.use = next_use_++;
+  open.last_used = absl::Now();
+  loop_.Cancel(open.idle_timer);
+  loop_.Post([held = std::move(request.held),
+              hold = SessionHold(*this, request.ticket, *open.session, open.key,
+                                 open.settings)]() mutable { held(std::move(hold)); });
+}
+
+void SessionRegistry::Release(TicketId ticket) {
+  auto held = std::find_if(sessions_.begin(), sessions_.end(),
+                           [ticket](const OpenSession& open) { return open.holder == ticket; });
+  held->holder = 0;
+  held->last_used = absl::Now();
+  if (held->closing) {
+    if (held->closed) loop_.Post([this, open = &*held] { Forget(*open); });
+    return;
+  }
+  Grant(*held);
+  if (held->holder == 0) Rest(*held);
+}
+
+// Nobody wants the session now.
+void SessionRegistry::Rest(OpenSession& open) {
+  if (open.per_call || (open.had_owners && open.owners.empty())) return StartClosing(open, [] {});
+  if (limits_.idle_timeout <= absl::ZeroDuration()) return;
+  loop_.Cancel(open.idle_timer);
+  open.idle_timer = loop_.After(limits_.idle_timeout, [this, &open] {
+    Evict(open,
+          absl::StrCat("it was closed after ", absl::FormatDuration(limits_.idle_timeout),
+                       " without a call"),
+          [] {});
+  });
+}
+
+void SessionRegistry::Fail(Request request, absl::Status status) {
+  loop_.Post(
+      [held = std::move(request.held), status = std::move(status)]() mutable { held(status); });
+}
+
+bool SessionRegistry::Withdraw(TicketId ticket) {
+  const auto withdrawn = [&](Request& request) {
+    loop_.Post([held = std::exchange(request.held, nullptr)]() mutable {
+      held(absl::CancelledError("the call was cancelled"));
+    });
+  };
+  const auto is_it = [ticket](const Request& request) {
+    return request.ticket == ticket && request.held != nullptr;
+  };
+  for (auto& [id, requests] : arrivals_) {
+    auto found = std::find_if(requests.begin(), requests.end(), is_it);
+    if (found == requests.end()) continue;
+    withdrawn(*found);  // stays in its place: its launch may be under way
+    return true;
+  }
+  for (OpenSession& open : sessions_) {
+    auto found = std::find_if(open.waiting.begin(), open.waiting.end(), is_it);
+    if (found == open.waiting.end()) continue;
+    withdrawn(*found);
+    open.waiting.erase(found);
+    return true;
+  }
+  return false;
+}
+
+TicketId SessionRegistry::HolderBefore(TicketId ticket) const {
+  for (const OpenSession& open : sessions_) {
+    for (const Request& request : open.waiting) {
+      if (request.ticket == ticket) return open.holder;
+    }
+  }
+  return 0;
+}
+
+void SessionRegistry::Leave(const std::string& owner, const std::string& id) {
+  for (OpenSession& open : sessions_) {
+    if (open.key.id != id || open.owners.erase(owner) == 0) continue;
+    if (open.idle()) Rest(open);
+  }
+}
+
+void SessionRegistry::Leave(const std::string& owner) {
+  for (OpenSession& open : sessions_) {
+    if (open.owners.erase(owner) > 0 && open.idle()) Rest(open);
+  }
+}
+
+bool SessionRegistry::Close(const std::string& id, EventLoop::Task done) {
+  const Barrier barrier([this, done = std::move(done)]() mutable { loop_.Post(std::move(done)); });
+  bool found = false;
+  for (OpenSession& open : sessions_) {
+    if (open.key.id != id || open.per_call) continue;
+    found = true;
+    StartClosing(open, [barrier] {});
+  }
+  return found;
+}
+
+void SessionRegistry::CloseAll(EventLoop::Task done) {
+  leaving_ = true;
+  when_left_ = std::move(done);
+  for (auto& [id, requests] : arrivals_) {
+    for (Request& request : requests) {
+      if (request.held == nullptr) continue;
+      Fail({.held = std::exchange(request.held, nullptr)},
+           absl::CancelledError("the host is ending"));
+    }
+  }
+  for (OpenSession& open : sessions_) StartClosing(open, [] {});
+  if (sessions_.empty()) loop_.Post(std::exchange(when_left_, nullptr));
+}
+
+void SessionRegistry::StartClosing(OpenSession& open, EventLoop::Task when_closed) {
+  open.when_closed.push_back(std::move(when_closed));
+  if (std::exchange(open.closing, true)) return;
+  loop_.Cancel(open.idle_timer);
+  for (Request& request : std::exchange(open.waiting, {})) {
+    Fail(std::move(request), absl::CancelledError("the session was closed"));
+  }
+  // Posted, because a session must not be destroyed in a call that it makes.
+  open.session->Close([this, &open] {
+    loop_.Post([this, &open] {
+      open.closed = true;
+      if (open.holder == 0) Forget(open);  // else when it has learned that its cell is over
+    });
+  });
+}
+
+void SessionRegistry::Forget(OpenSession& open) {
+  std::vector<EventLoop::Task> tasks = std::move(open.when_closed);
+  sessions_.remove_if([&open](const OpenSession& other) { return &other == &open; });
+  for (EventLoop::Task& task : tasks) task();
+  tasks.clear();
+  if (leaving_ && sessions_.empty() && when_left_) std::exchange(when_left_, nullptr)();
+}
+
+void SessionRegistry::Evict(OpenSession& open, std::string reason, EventLoop::Task when_closed) {
+  if (open.session->cells_run() > 0) ExpectState(open.key.id, std::move(reason));
+  StartClosing(open, std::move(when_closed));
+}
+
+void SessionRegistry::ExpectState(const std::string& id, std::string reason) {
+  if (expected_.insert_or_assign(id, std::move(reason)).second) expected_order_.push_back(id);
+  while (expected_order_.size() > kMaxExpected) {
+    expected_.erase(expected_order_.front());
+    expected_order_.pop_front();
+  }
+}
+
+// A worker could not be started: what idle sessions hold may be enough.
+void SessionRegistry::Relieve(const Session* asking, EventLoop::Task done) {
+  const Barrier barrier([this, done = std::move(done)]() mutable { loop_.Post(std::move(done)); });
+  for (OpenSession& open : sessions_) {
+    if (!open.idle() || open.session.get() == asking) continue;
+    Evict(open, "it was closed because the machine ran out of processes, memory or descriptors",
+          [barrier] {});
+  }
+}
+
+Session* SessionRegistry::Find(const std::string& id) {
+  OpenSession* open = Match({.id = id}, nullptr);
+  return open == nullptr ? nullptr : open->session.get();
+}
+
+void SessionRegistry::List(ListCallback done) {
+  std::vector<SessionInfo> infos;
+  std::vector<pid_t> workers;
+  for (const OpenSession& open : sessions_) {
+    if (open.closing) continue;
+    infos.push_back({.key = open.key,
+                     .owners = open.owners,
+                     .busy = open.holder != 0,
+                     .waiting = open.waiting.size(),
+                     .cells_run = open.session->cells_run(),
+                     .worker_pid = open.session->worker_pid(),
+                     .opened = open.opened,
+                     .last_used = open.last_used});
+    if (infos.back().worker_pid > 0) workers.push_back(infos.back().worker_pid);
+  }
+  Measure(std::move(workers), [infos = std::move(infos),
+                               done = std::move(done)](std::map<pid_t, uint64_t> sizes) mutable {
+    for (SessionInfo& info : infos) {
+      if (auto size = sizes.find(info.worker_pid); size != sizes.end()) {
+        info.memory_bytes = size->second;
+      }
+    }
+    done(std::move(infos));
+  });
+}
+
+void SessionRegistry::WatchMemory() {
+  if (memory_timer_ != 0) return;
+  memory_timer_ = loop_.After(kMemoryCheck, [this] {
+    std::vector<pid_t> workers;
+    bool capped = false;
+    for (const OpenSession& open : sessions_) {
+      if (open.session->memory_cap() == 0) continue;
+      capped = true;
+      if (int pid = open.session->worker_pid(); pid > 0) workers.push_back(pid);
+    }
+    memory_timer_ = 0;
+    if (!capped) return;
+    Measure(std::move(workers), [this](std::map<pid_t, uint64_t> sizes) {
+      CheckMemory(sizes);
+      WatchMemory();
+    });
+  });
+}
+
+void SessionRegistry::CheckMemory(const std::map<pid_t, uint64_t>& sizes) {
+  for (OpenSession& open : sessions_) {
+    const uint64_t cap = open.session->memory_cap();
+    const auto size = sizes.find(open.session->worker_pid());
+    if (cap == 0 || size == sizes.end() || size->second <= cap) continue;
+    open.session->KillWorker(absl::StrCat("it used ", Mebibytes(size->second),
+                                          " of memory, more than the cap of ", Mebibytes(cap)));
+  }
+}
+
+void SessionRegistry::Measure(std::vector<pid_t> workers,
+                              absl::AnyInvocable<void(std::map<pid_t, uint64_t>)> done) {
+  memory_thread_.Run([&loop = loop_, alive = alive_, workers = std::move(workers),
+                      done = std::move(done)]() mutable {
+    std::map<pid_t, uint64_t> sizes = SessionMemory(workers);
+    loop.Post([alive, sizes = std::move(sizes), done = std::move(done)]() mutable {
+      if (*alive) done(std::move(sizes));
+    });
+  });
+}
+
+}  // namespace cellar::host

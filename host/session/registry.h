@@ -1,0 +1,211 @@
+// The sessions of a host by their keys. Finds or opens the session that a call wants, lets one call
+// at a time have it, and closes sessions: when their last owner leaves, when nobody used them for
+// long, when room is needed.
+//
+// Lives on the loop's thread. Runs no cells itself.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "host/base/event_loop.h"
+#include "host/base/task_thread.h"
+#include "host/session/launcher.h"
+#include "host/session/session.h"
+
+namespace cellar::host {
+
+struct SessionKey {
+  std::string id;
+  std::string cwd;          // real path
+  std::string interpreter;  // its executable
+
+  auto operator<=>(const SessionKey&) const = default;
+};
+
+struct SessionLimits {
+  size_t max_sessions = 256;
+  absl::Duration idle_timeout = absl::Minutes(30);  // zero = none
+  size_t max_waiting = 20'000;                      // calls that wait for one session
+};
+SessionLimits LimitsFrom(const Settings& settings);
+
+// Names a request for a session from the moment it is made until the hold is gone.
+using TicketId = uint64_t;
+
+struct SessionQuery {
+  std::string id;
+  std::string cwd;          // empty: wherever a session of that id is open, else where the host is
+  std::string interpreter;  // executable or environment; empty: whichever the session has
+  bool per_call = false;    // a session of its own, closed when the hold is gone
+  std::string owner;        // becomes one of the session's owners; empty: nobody does
+  // Asked about who holds the session when it is not free. True: that one waits for this request,
+  // which therefore fails at once. Or null.
+  std::function<bool(TicketId holder)> is_waited_for_by;
+};
+
+struct SessionInfo {
+  SessionKey key;
+  std::set<std::string> owners;
+  bool busy = false;
+  size_t waiting = 0;
+  uint64_t cells_run = 0;
+  uint64_t memory_bytes = 0;  // PSS of the worker and all it started
+  int worker_pid = -1;
+  absl::Time opened;
+  absl::Time last_used;
+};
+
+class SessionRegistry;
+
+// While it lives, the session is its holder's alone. The registry outlives it.
+class SessionHold {
+ public:
+  SessionHold(SessionHold&& other) noexcept;
+  SessionHold& operator=(SessionHold&&) = delete;
+  ~SessionHold();
+
+  Session& session() const { return *session_; }
+  const SessionKey& key() const { return *key_; }
+  // Of the directory that the session was opened in.
+  const Settings& settings() const { return *settings_; }
+
+ private:
+  friend class SessionRegistry;
+  SessionHold(SessionRegistry& registry, TicketId ticket, Session& session, const SessionKey& key,
+              const Settings& settings)
+      : registry_(&registry),
+        ticket_(ticket),
+        session_(&session),
+        key_(&key),
+        settings_(&settings) {}
+
+  SessionRegistry* registry_;
+  TicketId ticket_;
+  Session* session_;
+  const SessionKey* key_;
+  const Settings* settings_;
+};
+
+class SessionRegistry {
+ public:
+  using HoldCallback = absl::AnyInvocable<void(absl::StatusOr<SessionHold>)>;
+  using ListCallback = absl::AnyInvocable<void(std::vector<SessionInfo>)>;
+
+  // What it borrows outlives it.
+  SessionRegistry(EventLoop& loop, TemplatePool& templates, OutputStorage storage,
+                  Launcher& launcher, SessionLimits limits);
+  // All holds are gone, and CloseAll() has called back.
+  ~SessionRegistry();
+  SessionRegistry(const SessionRegistry&) = delete;
+
+  // `held` is called from a posted task, once: in order of arrival for one session. A Status says
+  // why the session cannot be had.
+  TicketId Acquire(SessionQuery query, HoldCallback held);
+  // The request's `held` is called with Cancelled. False when it is held already, or over.
+  bool Withdraw(TicketId ticket);
+  // Whose hold a waiting request waits for; 0 when it does not wait for one.
+  TicketId HolderBefore(TicketId ticket) const;
+
+  // An owner leaves the sessions of that id, or all of them. A session that had owners and has none
+  // left is closed as soon as no call wants it.
+  void Leave(const std::string& owner, const std::string& id);
+  void Leave(const std::string& owner);
+
+  // Closes the sessions of that id; a call that runs on one is ended. False when there is none;
+  // `done` is called all the same.
+  bool Close(const std::string& id, EventLoop::Task done);
+  void CloseAll(EventLoop::Task done);
+
+  // A session of that id, when next opened, says in its first result why it is empty.
+  void ExpectState(const std::string& id, std::string reason);
+
+  // The session of that id that was used last; null when there is none.
+  Session* Find(const std::string& id);
+  size_t size() const { return sessions_.size(); }
+  // `done` is called from a posted task; memory is measured first.
+  void List(ListCallback done);
+
+ private:
+  friend class SessionHold;
+
+  struct Request {
+    TicketId ticket = 0;
+    SessionQuery query;
+    HoldCallback held;
+  };
+  struct OpenSession {
+    SessionKey key;
+    Settings settings;
+    std::unique_ptr<Session> session;
+    bool per_call = false;
+    std::set<std::string> owners;
+    bool had_owners = false;
+    std::deque<Request> waiting;
+    TicketId holder = 0;
+    absl::Time opened;
+    absl::Time last_used;
+    uint64_t use = 0;  // orders uses; times may be equal
+    EventLoop::TimerId idle_timer = 0;
+    bool closing = false;
+    bool closed = false;
+    std::vector<EventLoop::Task> when_closed;
+
+    bool idle() const { return holder == 0 && waiting.empty() && !closing; }
+  };
+
+  void Admit(const std::string& id);
+  void Place(Request request, const absl::StatusOr<Launch>& launch);
+  OpenSession* Match(const SessionQuery& query, const Launch* launch);
+  absl::StatusOr<OpenSession*> Open(const SessionQuery& query, const Launch& launch);
+  absl::Status MakeRoom();
+  void Join(OpenSession& open, Request request);
+  void Grant(OpenSession& open);
+  void Release(TicketId ticket);
+  void Rest(OpenSession& open);
+  void Fail(Request request, absl::Status status);
+
+  void StartClosing(OpenSession& open, EventLoop::Task when_closed);
+  void Forget(OpenSession& open);
+  void Evict(OpenSession& open, std::string reason, EventLoop::Task when_closed);
+  void Relieve(const Session* asking, EventLoop::Task done);
+
+  void WatchMemory();
+  void CheckMemory(const std::map<pid_t, uint64_t>& sizes);
+  // Measures on the memory thread; `done` is posted.
+  void Measure(std::vector<pid_t> workers,
+               absl::AnyInvocable<void(std::map<pid_t, uint64_t>)> done);
+
+  EventLoop& loop_;
+  TemplatePool& templates_;
+  OutputStorage storage_;
+  Launcher& launcher_;
+  SessionLimits limits_;
+
+  std::list<OpenSession> sessions_;
+  // By session id, in order of arrival: requests whose session is not known yet. The first of each
+  // waits for its launch.
+  std::map<std::string, std::deque<Request>> arrivals_;
+  TicketId next_ticket_ = 1;
+  uint64_t next_use_ = 1;
+  std::map<std::string, std::string> expected_;  // id -> why a session of that id is empty
+  std::deque<std::string> expected_order_;
+  EventLoop::TimerId memory_timer_ = 0;
+  bool leaving_ = false;
+  EventLoop::Task when_left_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  TaskThread memory_thread_;
+};
+
+}  // namespace cellar::host

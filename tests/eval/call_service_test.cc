@@ -1,0 +1,202 @@
+#include "host/eval/call_service.h"
+
+#include "tests/eval/calls_test.h"
+
+namespace cellar::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class CallServiceTest : public CallsTest {};
+
+constexpr char kSleep[] = "open('started', 'w').close()\nimport time; time.sleep(60)";
+
+TEST_F(CallServiceTest, KeepsTheStateOfASessionFromCallToCall) {
+  EXPECT_EQ(Value("a", "x = 1; x"), "1");
+  EXPECT_EQ(Value("b", "'x' in globals()"), "False");
+  EXPECT_EQ(Value("a", "x + 1"), "2");
+}
+
+TEST_F(CallServiceTest, RunsCallsOfOneSessionInOrderOfArrival) {
+  std::vector<std::unique_ptr<Pending>> calls;
+  calls.push_back(Submit({.session = "a", .cells = {{.code = "seen = []"}}}));
+  for (int i = 0; i < 20; ++i) {
+    // Those with a directory take a detour; they keep their places.
+    calls.push_back(Submit({.session = "a",
+                            .cwd = i % 2 == 0 ? directory_.path() : "",
+                            .cells = {{.code = "seen.append(" + std::to_string(i) + ")"},
+                                      {.code = "seen.append('-')"}}}));
+  }
+  for (auto& call : calls) ASSERT_TRUE(Finish(*call).ok());
+  EXPECT_EQ(Value("a", "seen == [x for i in range(20) for x in (i, '-')]"), "True");
+}
+
+TEST_F(CallServiceTest, RunsDifferentSessionsInParallel) {
+  // Each waits for what the other does.
+  auto a = Submit({.session = "a",
+                   .cells = {{.code = "import os, time\nopen('a', 'w').close()\n"
+                                      "while not os.path.exists('b'): time.sleep(0.01)"}}});
+  auto b = Submit({.session = "b",
+                   .cells = {{.code = "import os, time\nopen('b', 'w').close()\n"
+                                      "while not os.path.exists('a'): time.sleep(0.01)"}}});
+  EXPECT_EQ(Finish(*a)->status, CallStatus::kOk);
+  EXPECT_EQ(Finish(*b)->status, CallStatus::kOk);
+}
+
+TEST_F(CallServiceTest, CancelsACallThatWaitsWithoutRunningIt) {
+  auto running = Submit({.session = "a", .cells = {{.code = kSleep}}});
+  WaitForFile("started");
+  auto waiting = Submit({.session = "a", .cells = {{.code = "open('ran', 'w')"}}});
+  EXPECT_TRUE(service_->Cancel(waiting->id));
+  const absl::StatusOr<CallResult> result = Finish(*waiting);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->status, CallStatus::kCancelled);
+  EXPECT_EQ(result->cells[0].status, CellRunStatus::kNotRun);
+  EXPECT_FALSE(running->result.has_value());
+
+  EXPECT_TRUE(service_->Cancel(running->id));
+  const absl::StatusOr<CallResult> cancelled = Finish(*running);
+  EXPECT_EQ(cancelled->status, CallStatus::kCancelled);
+  EXPECT_THAT(cancelled->session_state, "kept");
+  EXPECT_FALSE(service_->Cancel(running->id));
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "ran"));
+}
+
+TEST_F(CallServiceTest, LeavesALongCallToRunInTheBackground) {
+  auto call = Submit({.session = "a",
+                      .background_after = absl::Milliseconds(50),
+                      .cells = {{.code = "print('first')"},
+                                {.code = "print('second', flush=True)\nimport os, time\n"
+                                         "while not os.path.exists('go'): time.sleep(0.01)"},
+                                {.code = "6 * 7"}}});
+  const absl::StatusOr<CallResult> left = Finish(*call);
+  ASSERT_TRUE(left.ok()) << left.status();
+  EXPECT_EQ(left->status, CallStatus::kRunning);
+  EXPECT_EQ(left->handle, HandleOf(call->id));
+  EXPECT_THAT(ResultToJson(*left, false), HasSubstr("the call is still running; its handle is"));
+
+  RunUntil([&] {
+    const absl::StatusOr<CallResult> tail = service_->Tail(call->id);
+    return tail.ok() && tail->cells[1].outcome.stdout_text() == "second\n";
+  });
+  EXPECT_EQ(service_->Tail(call->id)->cells[0].status, CellRunStatus::kComplete);
+  EXPECT_EQ(service_->Tail(call->id)->cells[2].status, CellRunStatus::kPending);
+
+  Pending early;
+  const auto keep = [](Pending& pending) {
+    return [&pending](absl::StatusOr<CallResult> result) { pending.result = std::move(result); };
+  };
+  service_->Wait(call->id, absl::Milliseconds(10), keep(early));
+  EXPECT_EQ(Finish(early)->status, CallStatus::kRunning);
+
+  std::ofstream(directory_ / "go") << "";
+  Pending late;
+  service_->Wait(*CallOf(left->handle), absl::Seconds(20), keep(late));
+  const absl::StatusOr<CallResult> result = Finish(late);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->status, CallStatus::kOk);
+  EXPECT_EQ(ValueOf(*result), "42");
+
+  EXPECT_EQ(service_->Tail(call->id).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(CallOf("call-x").ok());
+}
+
+TEST_F(CallServiceTest, CancelsACallInTheBackground) {
+  auto call = Submit(
+      {.session = "a", .background_after = absl::ZeroDuration(), .cells = {{.code = kSleep}}});
+  EXPECT_EQ(Finish(*call)->status, CallStatus::kRunning);
+  WaitForFile("started");
+  EXPECT_TRUE(service_->Cancel(call->id));
+  RunUntil([&] { return service_->Tail(call->id)->status == CallStatus::kCancelled; });
+}
+
+TEST_F(CallServiceTest, AnAbandonedCallIsCancelledAndNobodyHearsOfIt) {
+  auto call = Submit({.session = "a", .cells = {{.code = kSleep}}});
+  WaitForFile("started");
+  service_->Abandon(call->id);
+  EXPECT_EQ(Value("a", "1"), "1");
+  EXPECT_FALSE(call->result.has_value());
+}
+
+TEST_F(CallServiceTest, RefusesANestedCallOnTheSessionThatWaitsForIt) {
+  auto outer = Submit({.session = "a", .cells = {{.code = kSleep}}});
+  WaitForFile("started");
+  const absl::StatusOr<CallResult> nested =
+      Run({.session = "a", .parent = HandleOf(outer->id), .cells = {{.code = "1"}}});
+  EXPECT_EQ(nested.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(nested.status().message(), "session is held by the cell that waits for you");
+  // Elsewhere it runs.
+  EXPECT_TRUE(Run({.session = "b", .parent = HandleOf(outer->id), .cells = {{.code = "1"}}}).ok());
+  service_->Cancel(outer->id);
+  (void)Finish(*outer);
+  EXPECT_EQ(Run({.session = "a", .parent = HandleOf(outer->id), .cells = {{.code = "1"}}})
+                .status()
+                .code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_F(CallServiceTest, RefusesTheNestedCallThatWouldCloseACircle) {
+  auto a = Submit({.session = "a",
+                   .cells = {{.code = "open('a', 'w').close()\n"
+                                      "import time; time.sleep(60)"}}});
+  auto b = Submit({.session = "b",
+                   .cells = {{.code = "open('b', 'w').close()\n"
+                                      "import time; time.sleep(60)"}}});
+  WaitForFile("a");
+  WaitForFile("b");
+  auto a_to_b = Submit({.session = "b", .parent = HandleOf(a->id), .cells = {{.code = "1"}}});
+  const absl::StatusOr<CallResult> b_to_a =
+      Run({.session = "a", .parent = HandleOf(b->id), .cells = {{.code = "1"}}});
+  EXPECT_THAT(b_to_a.status().message(), "session is held by the cell that waits for you");
+  service_->Cancel(b->id);
+  EXPECT_EQ(Finish(*a_to_b)->status, CallStatus::kOk);
+  service_->Cancel(a->id);
+  (void)Finish(*a);
+}
+
+TEST_F(CallServiceTest, VariablesAndDirectoryOfACallReachItsCells) {
+  const std::string folder = MakeDirectory("folder");
+  EXPECT_EQ(Value("a", "import os; os.environ.get('A', '-')"), "'-'");
+  absl::StatusOr<CallResult> result =
+      Run({.session = "a",
+           .environment = {{"A", "1"}, {"HOME", std::nullopt}},
+           .cells = {{.code = "os.environ['A'], 'HOME' in os.environ"}}});
+  EXPECT_EQ(ValueOf(*result), "('1', False)");
+
+  const std::string where = "import os, sys; [os.getcwd(), sys.path[0]] == ['" + folder + "'] * 2";
+  result =
+      Run({.session = "a", .cwd = folder, .cells = {{.code = where}, {.code = "os.chdir('/')"}}});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->cells[0].outcome.result(), "True");
+  // The call names the directory again, whatever its cells did meanwhile.
+  result = Run({.session = "a", .cwd = folder, .cells = {{.code = where}}});
+  EXPECT_EQ(ValueOf(*result), "True");
+  // Variables also outlive the worker that they were given to.
+  (void)Run({.session = "a", .cwd = folder, .environment = {{"B", "2"}}, .cells = {{.code = "1"}}});
+  (void)Run("a", "os._exit(1)");
+  EXPECT_EQ(Value("a", "import os; os.environ['B']"), "'2'");
+}
+
+TEST_F(CallServiceTest, ADirectoryThatIsGoneIsAnError) {
+  EXPECT_EQ(Run({.session = "a", .cwd = "/no/such", .cells = {{.code = "1"}}}).status().code(),
+            absl::StatusCode::kNotFound);
+  std::ofstream(directory_ / "file") << "";
+  EXPECT_THAT(Run({.session = "a", .cwd = directory_ / "file", .cells = {{.code = "1"}}})
+                  .status()
+                  .message(),
+              HasSubstr("not a directory"));
+}
+
+TEST_F(CallServiceTest, ResetsASessionInItsTurn) {
+  EXPECT_EQ(Value("a", "x = 1; x"), "1");
+  int resets = 0;
+  for (int i = 0; i < 3; ++i) {
+    service_->Reset({.id = "a"}, [&](absl::Status status) { resets += status.ok() ? 1 : 100; });
+  }
+  EXPECT_EQ(Value("a", "'x' in globals()"), "False");
+  EXPECT_EQ(resets, 3);
+}
+
+}  // namespace
+}  // namespace cellar::host
