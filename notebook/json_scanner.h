@@ -24,8 +24,10 @@ inline constexpr int kMaxJsonDepth = 1000;
 // After a failure every function returns false and the cursor stays where the text went wrong.
 class JsonScanner {
  public:
-  // `text` must outlive the scanner and be at most kMaxNotebookBytes long.
-  explicit JsonScanner(std::string_view text, size_t offset = 0) : text_(text), pos_(offset) {}
+  // `text` must outlive the scanner and be at most kMaxNotebookBytes long. `depth` is how many
+  // containers the text will stand in.
+  explicit JsonScanner(std::string_view text, size_t offset = 0, int depth = 0)
+      : text_(text), pos_(offset), depth_(depth) {}
 
   // The first character of the value ahead, or 0 at the end of the text.
   char Peek();
@@ -60,7 +62,7 @@ class JsonScanner {
 
   std::string_view text_;
   size_t pos_;
-  int depth_ = 0;
+  int depth_;
   bool just_entered_ = false;
   const char* failure_ = nullptr;
 };

@@ -176,6 +176,7 @@ Style DetectStyle(const Document& document) {
   const Indent indent = DetectIndent(bytes);
   Style style;
   style.colon = indent.colon;
+  if (!indent.newline.empty()) style.unit = indent.unit;
   style.escapes = DetectEscapes(std::string_view(bytes).substr(0, kSampledBytes));
   style.cells = indent.At(document.layout() == Layout::kFlat ? 1 : 3);
   for (const CellList& list : document.lists()) {
@@ -189,6 +190,14 @@ Style DetectStyle(const Document& document) {
   for (size_t cell = 0; cell < sampled; ++cell) samples.Look(cell, &style);
   samples.Finish(&style);
   return style;
+}
+
+Gaps GapsInCell(const Style& style, int level) {
+  const std::string comma(UpToNewline(style.members.between));
+  std::string outer = style.members.open;
+  for (int i = 0; i < level; ++i) outer += style.unit;
+  const std::string inner = outer + style.unit;
+  return {inner, comma + inner, outer};
 }
 
 Gaps GapsOf(std::string_view bytes, Span container, std::span<const Span> items) {

@@ -1,0 +1,137 @@
+#include "host/execute/notebook_saver.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "host/base/atomic_file.h"
+#include "host/base/status.h"
+#include "notebook/document.h"
+
+namespace cellar::host {
+namespace {
+
+// After a save the disk rests this many times as long as the save took. A large notebook with many
+// short cells is then not written anew for each of them.
+constexpr int kRest = 9;
+
+// Beside `path`, and not there yet: "name.run.ipynb", "name.run2.ipynb" …
+std::string FreePathBeside(const std::string& path) {
+  const std::filesystem::path target(path);
+  for (int i = 1;; ++i) {
+    const std::string number = i == 1 ? "" : std::to_string(i);
+    const std::filesystem::path name =
+        target.stem().string() + ".run" + number + target.extension().string();
+    std::filesystem::path beside = target.parent_path() / name;
+    std::error_code error;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(beside, error))) return beside;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<FileStamp> FileStamp::Of(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return ErrnoStatus(errno, "looking at " + path);
+  return FileStamp{.device = status.st_dev,
+                   .inode = status.st_ino,
+                   .size = status.st_size,
+                   .modified = absl::TimeFromTimespec(status.st_mtim)};
+}
+
+NotebookSaver::NotebookSaver(EventLoop& loop, SaveTarget target, Content content)
+    : loop_(loop), target_(std::move(target)), content_(std::move(content)) {}
+
+NotebookSaver::~NotebookSaver() {
+  *alive_ = false;
+  loop_.Cancel(rest_timer_);
+}
+
+void NotebookSaver::SaveSoon() {
+  changed_ = true;
+  Pump();
+}
+
+void NotebookSaver::Finish(absl::AnyInvocable<void(absl::Status)> done) {
+  on_finished_ = std::move(done);
+  Pump();
+}
+
+absl::Status NotebookSaver::FinishNow() {
+  if (saving_.valid()) TakeSaved();
+  if (std::exchange(changed_, false)) {
+    Saved saved = Save(target_, content_());
+    target_ = std::move(saved.target);
+    status_ = std::move(saved.status);
+  }
+  return status_;
+}
+
+void NotebookSaver::Pump() {
+  if (saving_.valid()) return;
+  if (!changed_) {
+    if (on_finished_) {
+      loop_.Post([done = std::exchange(on_finished_, nullptr), status = status_]() mutable {
+        done(status);
+      });
+    }
+    return;
+  }
+  const absl::Duration rest = rests_until_ - absl::Now();
+  if (rest <= absl::ZeroDuration() || on_finished_) return Start();
+  if (rest_timer_ != 0) return;
+  rest_timer_ = loop_.After(rest, [this] {
+    rest_timer_ = 0;
+    Pump();
+  });
+}
+
+void NotebookSaver::Start() {
+  loop_.Cancel(std::exchange(rest_timer_, 0));
+  changed_ = false;
+  saving_ = std::async(std::launch::async, [this, alive = alive_, loop = &loop_, target = target_,
+                                            content = content_()]() mutable {
+    Saved saved = Save(std::move(target), std::move(content));
+    loop->Post([this, alive] {
+      if (!*alive || !saving_.valid()) return;
+      TakeSaved();
+      Pump();
+    });
+    return saved;
+  });
+}
+
+void NotebookSaver::TakeSaved() {
+  Saved saved = saving_.get();
+  target_ = std::move(saved.target);
+  status_ = std::move(saved.status);
+  rests_until_ = absl::Now() + kRest * saved.cost;
+}
+
+NotebookSaver::Saved NotebookSaver::Save(SaveTarget target, std::string content) {
+  const absl::Time begin = absl::Now();
+  Saved saved{.target = target};
+  if (target.expected) {
+    const absl::StatusOr<FileStamp> stamp = FileStamp::Of(target.path);
+    if (!stamp.ok() || *stamp != *target.expected) target.path = FreePathBeside(target.path);
+  }
+  // Whatever a cell has put into its outputs, the file stays a notebook.
+  const auto document = notebook::Document::Parse(std::move(content));
+  if (!document.ok()) {
+    saved.status = document.status();
+  } else if (const auto same = FileHolds(target.path, document->bytes()); !same.ok() || !*same) {
+    saved.status = ReplaceFile(target.path, document->bytes());
+  }
+  if (saved.status.ok()) {
+    const absl::StatusOr<FileStamp> stamp = FileStamp::Of(target.path);
+    if (stamp.ok()) target.expected = *stamp;
+    saved.target = std::move(target);
+  }
+  saved.cost = absl::Now() - begin;
+  return saved;
+}
+
+}  // namespace cellar::host
