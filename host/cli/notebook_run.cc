@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -49,6 +50,11 @@ struct Prepared {
   NotebookRunOptions options;
 };
 
+std::string FolderOf(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
 absl::StatusOr<std::vector<Parameter>> ParseParameters(const std::vector<std::string>& texts) {
   std::vector<Parameter> parameters;
   for (const std::string& text : texts) {
@@ -89,9 +95,12 @@ absl::StatusOr<Prepared> PrepareDocument(const RunArguments& arguments, Document
 }
 
 absl::StatusOr<Prepared> Prepare(const RunArguments& arguments) {
-  SaveTarget target = {.path = arguments.output};
+  SaveTarget target = {.path = arguments.output.empty() ? arguments.file : arguments.output};
+  // Better known now than when hours of cells have run.
+  if (access(FolderOf(target.path).c_str(), W_OK | X_OK) != 0) {
+    return ErrnoStatus(errno, "writing " + target.path);
+  }
   if (arguments.output.empty()) {
-    target.path = arguments.file;
     // Before it is read: a change after that is noticed when the file is to be written.
     CELLAR_ASSIGN_OR_RETURN(target.expected, FileStamp::Of(arguments.file));
   }
@@ -102,13 +111,8 @@ absl::StatusOr<Prepared> Prepare(const RunArguments& arguments) {
   return prepared;
 }
 
-// Cells find the files beside the notebook, as in Jupyter.
-std::string FolderOf(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  return folder.empty() ? "." : folder.string();
-}
-
 absl::StatusOr<std::unique_ptr<Console>> MakeConsole(const RunArguments& arguments) {
+  // Cells find the files beside the notebook, as in Jupyter.
   LaunchQuery query = {.env = CurrentEnvironment(),
                        .cwd = arguments.cwd.empty() ? FolderOf(arguments.file) : arguments.cwd,
                        .interpreter = arguments.interpreter};

@@ -54,13 +54,14 @@ bool IsSoundJson(std::string_view json) {
          scanner.ExpectEnd();
 }
 
-// Encoded surrogates would come out as escapes that no one can write back.
+// Encoded surrogates would come out as escapes that no one can write back; any other invalid byte
+// comes out as U+FFFD.
 std::string WithoutSurrogates(std::string_view text) {
   std::string clean(text);
   for (size_t at = clean.find('\xED'); at != std::string::npos; at = clean.find('\xED', at + 1)) {
     const bool is_surrogate =
         at + 2 < clean.size() && static_cast<unsigned char>(clean[at + 1]) >= 0xA0;
-    if (is_surrogate) clean.replace(at, 3, "\xEF\xBF\xBD");
+    if (is_surrogate) clean.replace(at, 3, "\xFF");
   }
   return clean;
 }
