@@ -155,13 +155,35 @@ absl::StatusOr<bool> FileHolds(const std::string& path, std::string_view content
 }
 
 absl::Status ReplaceFile(const std::string& path, std::string_view content) {
+  return ReplaceStampedFile(path, content, std::nullopt).status();
+}
+
+absl::StatusOr<FileStamp> FileStamp::Of(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return ErrnoStatus(errno, "looking at " + path);
+  return FileStamp{.device = status.st_dev,
+                   .inode = status.st_ino,
+                   .size = status.st_size,
+                   .modified = absl::TimeFromTimespec(status.st_mtim)};
+}
+
+absl::StatusOr<FileStamp> ReplaceStampedFile(const std::string& path, std::string_view content,
+                                             const std::optional<FileStamp>& expected) {
   CELLAR_ASSIGN_OR_RETURN(const std::string target, FollowLinks(path));
   CELLAR_ASSIGN_OR_RETURN(TemporaryFile temporary, MakeTemporaryFile(target));
   CELLAR_RETURN_IF_ERROR(KeepMode(target, temporary));
   CELLAR_RETURN_IF_ERROR(WriteAll(temporary, content));
+  CELLAR_ASSIGN_OR_RETURN(const FileStamp stamp, FileStamp::Of(temporary.path()));
+  // As late as can be: syncing takes long enough for someone else to save the file.
+  if (expected) {
+    const absl::StatusOr<FileStamp> old = FileStamp::Of(target);
+    if (!old.ok() || *old != *expected) {
+      return absl::AbortedError(path + ": changed on disk since it was read; nothing was written");
+    }
+  }
   CELLAR_RETURN_IF_ERROR(temporary.RenameTo(target));
   SyncFolder(FolderOf(target));
-  return absl::OkStatus();
+  return stamp;
 }
 
 }  // namespace cellar

@@ -1,14 +1,9 @@
 #include "host/execute/notebook_saver.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <filesystem>
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "host/base/atomic_file.h"
-#include "host/base/status.h"
 #include "notebook/document.h"
 
 namespace cellar::host {
@@ -31,16 +26,21 @@ std::string FreePathBeside(const std::string& path) {
   }
 }
 
-}  // namespace
-
-absl::StatusOr<FileStamp> FileStamp::Of(const std::string& path) {
-  struct stat status;
-  if (stat(path.c_str(), &status) != 0) return ErrnoStatus(errno, "looking at " + path);
-  return FileStamp{.device = status.st_dev,
-                   .inode = status.st_ino,
-                   .size = status.st_size,
-                   .modified = absl::TimeFromTimespec(status.st_mtim)};
+// Changes `target` when it is written.
+absl::Status Write(std::string_view content, SaveTarget* target) {
+  const absl::StatusOr<bool> same = FileHolds(target->path, content);
+  if (same.ok() && *same) return absl::OkStatus();
+  std::string path = target->path;
+  absl::StatusOr<FileStamp> stamp = ReplaceStampedFile(path, content, target->expected);
+  if (absl::IsAborted(stamp.status())) {
+    path = FreePathBeside(path);
+    stamp = ReplaceStampedFile(path, content, std::nullopt);
+  }
+  if (stamp.ok()) *target = {std::move(path), *stamp};
+  return stamp.status();
 }
+
+}  // namespace
 
 NotebookSaver::NotebookSaver(EventLoop& loop, SaveTarget target, Content content)
     : loop_(loop), target_(std::move(target)), content_(std::move(content)) {}
@@ -113,23 +113,12 @@ void NotebookSaver::TakeSaved() {
 
 NotebookSaver::Saved NotebookSaver::Save(SaveTarget target, std::string content) {
   const absl::Time begin = absl::Now();
-  Saved saved{.target = target};
-  if (target.expected) {
-    const absl::StatusOr<FileStamp> stamp = FileStamp::Of(target.path);
-    if (!stamp.ok() || *stamp != *target.expected) target.path = FreePathBeside(target.path);
-  }
+  Saved saved;
   // Whatever a cell has put into its outputs, the file stays a notebook.
   const auto document = notebook::Document::Parse(std::move(content));
-  if (!document.ok()) {
-    saved.status = document.status();
-  } else if (const auto same = FileHolds(target.path, document->bytes()); !same.ok() || !*same) {
-    saved.status = ReplaceFile(target.path, document->bytes());
-  }
-  if (saved.status.ok()) {
-    const absl::StatusOr<FileStamp> stamp = FileStamp::Of(target.path);
-    if (stamp.ok()) target.expected = *stamp;
-    saved.target = std::move(target);
-  }
+  saved.status = document.status();
+  if (document.ok()) saved.status = Write(document->bytes(), &target);
+  saved.target = std::move(target);
   saved.cost = absl::Now() - begin;
   return saved;
 }

@@ -3,8 +3,6 @@
 // one depends on what it costs. Does not know what it saves.
 #pragma once
 
-#include <sys/types.h>
-
 #include <functional>
 #include <future>
 #include <memory>
@@ -13,22 +11,11 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "host/base/atomic_file.h"
 #include "host/base/event_loop.h"
 
 namespace cellar::host {
-
-// What a file looks like from outside; it changes when someone writes it.
-struct FileStamp {
-  dev_t device = 0;
-  ino_t inode = 0;
-  off_t size = 0;
-  absl::Time modified;
-
-  static absl::StatusOr<FileStamp> Of(const std::string& path);
-  bool operator==(const FileStamp&) const = default;
-};
 
 struct SaveTarget {
   std::string path;
