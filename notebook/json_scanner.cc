@@ -48,11 +48,6 @@ bool IsFourHexDigits(std::string_view text) {
 
 }  // namespace
 
-char JsonScanner::Peek() {
-  SkipWhitespace();
-  return pos_ < text_.size() ? text_[pos_] : '\0';
-}
-
 bool JsonScanner::EnterObject() { return Enter('{', "expected an object"); }
 
 bool JsonScanner::NextMember(Span* key) {
@@ -88,10 +83,22 @@ bool JsonScanner::Fail(const char* expected) {
   return false;
 }
 
-void JsonScanner::SkipWhitespace() {
-  while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n' || text_[pos_] == '\r' ||
-                                 text_[pos_] == '\t')) {
+// Of an indented file the most part after strings is runs of spaces.
+void JsonScanner::SkipWhitespaceRun() {
+  while (pos_ < text_.size()) {
+    const char c = text_[pos_];
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') return;
     ++pos_;
+    uint64_t word;
+    while (pos_ + sizeof(word) <= text_.size()) {
+      std::memcpy(&word, text_.data() + pos_, sizeof(word));
+      const uint64_t others = word ^ (kOnes * ' ');
+      if (others != 0) {
+        pos_ += std::countr_zero(others) / 8;
+        break;
+      }
+      pos_ += sizeof(word);
+    }
   }
 }
 
@@ -123,6 +130,12 @@ bool JsonScanner::Next(char close, const char* expected) {
 
 // Not recursive: a file must not be able to exhaust the stack.
 bool JsonScanner::SkipContainer() {
+  // Metadata and outputs are empty more often than not.
+  const char closing = text_[pos_] == '{' ? '}' : ']';
+  if (depth_ < kMaxJsonDepth && pos_ + 1 < text_.size() && text_[pos_ + 1] == closing) {
+    pos_ += 2;
+    return true;
+  }
   std::bitset<kMaxJsonDepth + 1> is_object;  // by depth
   int depth = depth_;
   bool at_value = true;
@@ -188,7 +201,7 @@ bool JsonScanner::SkipScalar() {
   const char c = Peek();
   if (c == '"') return SkipString();
   for (std::string_view word : {"true", "false", "null", "NaN", "Infinity", "-Infinity"}) {
-    if (text_.substr(pos_, word.size()) == word) {
+    if (word[0] == c && text_.substr(pos_, word.size()) == word) {
       pos_ += word.size();
       return true;
     }

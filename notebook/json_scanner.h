@@ -30,7 +30,10 @@ class JsonScanner {
       : text_(text), pos_(offset), depth_(depth) {}
 
   // The first character of the value ahead, or 0 at the end of the text.
-  char Peek();
+  char Peek() {
+    SkipWhitespace();
+    return pos_ < text_.size() ? text_[pos_] : '\0';
+  }
   bool EnterObject();
   // True: `key` is the quoted key and the cursor stands at its value. False: the object ended, or a
   // failure.
@@ -49,7 +52,10 @@ class JsonScanner {
 
  private:
   bool Fail(const char* expected);
-  void SkipWhitespace();
+  void SkipWhitespace() {
+    if (pos_ < text_.size() && static_cast<unsigned char>(text_[pos_]) <= ' ') SkipWhitespaceRun();
+  }
+  void SkipWhitespaceRun();
   bool Enter(char open, const char* expected);
   bool Next(char close, const char* expected);
   bool SkipContainer();

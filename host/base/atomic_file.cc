@@ -136,6 +136,8 @@ absl::StatusOr<std::string> ReadToEnd(int fd, const std::string& name, size_t li
     }
   }
   content.resize(size);
+  // What a pipe gave was made room for by half again.
+  if (content.capacity() > size + size / 8) content.shrink_to_fit();
   return content;
 }
 
