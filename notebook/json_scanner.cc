@@ -41,6 +41,22 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
+bool IsShortEscape(char letter) {
+  switch (letter) {
+    case 'n':
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'r':
+    case 't':
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool IsFourHexDigits(std::string_view text) {
   return text.size() == 4 && IsHexDigit(text[0]) && IsHexDigit(text[1]) && IsHexDigit(text[2]) &&
          IsHexDigit(text[3]);
@@ -189,7 +205,7 @@ bool JsonScanner::SkipString() {
     const char escaped = pos_ + 1 < text_.size() ? text_[pos_ + 1] : '\0';
     if (escaped == 'u' && IsFourHexDigits(text_.substr(pos_ + 2, 4))) {
       pos_ += 6;
-    } else if (escaped != '\0' && std::strchr("\"\\/bfnrt", escaped) != nullptr) {
+    } else if (IsShortEscape(escaped)) {
       pos_ += 2;
     } else {
       return Fail("expected an escape that JSON knows");

@@ -89,8 +89,10 @@ class CellSamples {
       : document_(document), bytes_(document.bytes()), indent_(indent) {}
 
   void Look(size_t cell, Style* style) {
-    const std::vector<Member> members = Members(bytes_, document_.span(cell));
+    LookAtSource(document_.source_span(cell));
     auto& keys = document_.type(cell) == CellType::kCode ? style->code_keys : style->text_keys;
+    if (!keys.empty() && members_ && loose_empty_) return;
+    const std::vector<Member> members = Members(bytes_, document_.span(cell));
     if (keys.empty()) {
       for (const Member& member : members) keys.push_back(Decoded(Slice(bytes_, member.key)));
     }
@@ -101,7 +103,6 @@ class CellSamples {
       const std::string_view value = Slice(bytes_, member.value);
       if (!loose_empty_ && IsEmptyContainer(value)) loose_empty_ = value.size() > 2;
     }
-    LookAtSource(document_.source_span(cell));
   }
 
   void Finish(Style* style) {
