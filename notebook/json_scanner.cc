@@ -41,17 +41,28 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
+bool IsShortEscape(char letter) {
+  switch (letter) {
+    case 'n':
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'r':
+    case 't':
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool IsFourHexDigits(std::string_view text) {
   return text.size() == 4 && IsHexDigit(text[0]) && IsHexDigit(text[1]) && IsHexDigit(text[2]) &&
          IsHexDigit(text[3]);
 }
 
 }  // namespace
-
-char JsonScanner::Peek() {
-  SkipWhitespace();
-  return pos_ < text_.size() ? text_[pos_] : '\0';
-}
 
 bool JsonScanner::EnterObject() { return Enter('{', "expected an object"); }
 
@@ -88,10 +99,22 @@ bool JsonScanner::Fail(const char* expected) {
   return false;
 }
 
-void JsonScanner::SkipWhitespace() {
-  while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n' || text_[pos_] == '\r' ||
-                                 text_[pos_] == '\t')) {
+// Of an indented file the most part after strings is runs of spaces.
+void JsonScanner::SkipWhitespaceRun() {
+  while (pos_ < text_.size()) {
+    const char c = text_[pos_];
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') return;
     ++pos_;
+    uint64_t word;
+    while (pos_ + sizeof(word) <= text_.size()) {
+      std::memcpy(&word, text_.data() + pos_, sizeof(word));
+      const uint64_t others = word ^ (kOnes * ' ');
+      if (others != 0) {
+        pos_ += std::countr_zero(others) / 8;
+        break;
+      }
+      pos_ += sizeof(word);
+    }
   }
 }
 
@@ -123,6 +146,12 @@ bool JsonScanner::Next(char close, const char* expected) {
 
 // Not recursive: a file must not be able to exhaust the stack.
 bool JsonScanner::SkipContainer() {
+  // Metadata and outputs are empty more often than not.
+  const char closing = text_[pos_] == '{' ? '}' : ']';
+  if (depth_ < kMaxJsonDepth && pos_ + 1 < text_.size() && text_[pos_ + 1] == closing) {
+    pos_ += 2;
+    return true;
+  }
   std::bitset<kMaxJsonDepth + 1> is_object;  // by depth
   int depth = depth_;
   bool at_value = true;
@@ -176,7 +205,7 @@ bool JsonScanner::SkipString() {
     const char escaped = pos_ + 1 < text_.size() ? text_[pos_ + 1] : '\0';
     if (escaped == 'u' && IsFourHexDigits(text_.substr(pos_ + 2, 4))) {
       pos_ += 6;
-    } else if (escaped != '\0' && std::strchr("\"\\/bfnrt", escaped) != nullptr) {
+    } else if (IsShortEscape(escaped)) {
       pos_ += 2;
     } else {
       return Fail("expected an escape that JSON knows");
@@ -188,7 +217,7 @@ bool JsonScanner::SkipScalar() {
   const char c = Peek();
   if (c == '"') return SkipString();
   for (std::string_view word : {"true", "false", "null", "NaN", "Infinity", "-Infinity"}) {
-    if (text_.substr(pos_, word.size()) == word) {
+    if (word[0] == c && text_.substr(pos_, word.size()) == word) {
       pos_ += word.size();
       return true;
     }

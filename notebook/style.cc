@@ -89,8 +89,10 @@ class CellSamples {
       : document_(document), bytes_(document.bytes()), indent_(indent) {}
 
   void Look(size_t cell, Style* style) {
-    const std::vector<Member> members = Members(bytes_, document_.span(cell));
+    LookAtSource(document_.source_span(cell));
     auto& keys = document_.type(cell) == CellType::kCode ? style->code_keys : style->text_keys;
+    if (!keys.empty() && members_ && loose_empty_) return;
+    const std::vector<Member> members = Members(bytes_, document_.span(cell));
     if (keys.empty()) {
       for (const Member& member : members) keys.push_back(Decoded(Slice(bytes_, member.key)));
     }
@@ -101,7 +103,6 @@ class CellSamples {
       const std::string_view value = Slice(bytes_, member.value);
       if (!loose_empty_ && IsEmptyContainer(value)) loose_empty_ = value.size() > 2;
     }
-    LookAtSource(document_.source_span(cell));
   }
 
   void Finish(Style* style) {
@@ -176,6 +177,7 @@ Style DetectStyle(const Document& document) {
   const Indent indent = DetectIndent(bytes);
   Style style;
   style.colon = indent.colon;
+  if (!indent.newline.empty()) style.unit = indent.unit;
   style.escapes = DetectEscapes(std::string_view(bytes).substr(0, kSampledBytes));
   style.cells = indent.At(document.layout() == Layout::kFlat ? 1 : 3);
   for (const CellList& list : document.lists()) {
@@ -189,6 +191,14 @@ Style DetectStyle(const Document& document) {
   for (size_t cell = 0; cell < sampled; ++cell) samples.Look(cell, &style);
   samples.Finish(&style);
   return style;
+}
+
+Gaps GapsInCell(const Style& style, int level) {
+  const std::string comma(UpToNewline(style.members.between));
+  std::string outer = style.members.open;
+  for (int i = 0; i < level; ++i) outer += style.unit;
+  const std::string inner = outer + style.unit;
+  return {inner, comma + inner, outer};
 }
 
 Gaps GapsOf(std::string_view bytes, Span container, std::span<const Span> items) {
