@@ -199,6 +199,9 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("is_forked_child", &IsForkedChild);
   m.def("current_cell", &CurrentCell);
   m.def("limit_resources", &LimitResources);
+  m.def("interrupt_thread", [](unsigned long thread) {
+    PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt);
+  });
   PyModule_AddFunctions(m.ptr(), kQuickFunctions);
   m.attr("TextStream") = py::handle(reinterpret_cast<PyObject*>(TextStreamType()));
   m.attr("GuardedCoroutine") = py::handle(reinterpret_cast<PyObject*>(GuardedCoroutineType()));
