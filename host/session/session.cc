@@ -23,7 +23,11 @@ std::string Seconds(absl::Duration duration) {
 
 Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage,
                  SessionOptions options)
-    : loop_(loop), templates_(templates), storage_(storage), options_(std::move(options)) {
+    : loop_(loop),
+      templates_(templates),
+      storage_(storage),
+      options_(std::move(options)),
+      queries_(loop) {
   background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
 }
 
@@ -64,6 +68,14 @@ void Session::Set(std::string name, SessionValue value, ValueCallback done) {
 
 void Session::Get(std::string name, ValueCallback done) {
   Enqueue(ValueJob{wire::Get{.name = std::move(name)}, std::move(done)});
+}
+
+void Session::Query(wire::Query query, QueryCallback done) {
+  if (closing_) return done(absl::FailedPreconditionError("the session is closed"));
+  if (queries_.stalled()) return done(PendingQueries::Busy());
+  if (absl::Status status = Prepare(); !status.ok()) return done(status);
+  query.request = queries_.Add(std::move(done));
+  worker_->Send(query);
 }
 
 void Session::Enqueue(Job job) {
@@ -234,6 +246,8 @@ void Session::OnWorkerExit(WorkerExit exit) {
   bool could_not_start = !std::exchange(worker_ready_, false);
   if (had_cells_)
     fresh_reason_ = "the worker " + exit.Describe() + "; this cell ran in a fresh session";
+  queries_.FailAll(closing_ ? absl::CancelledError("the session was closed")
+                            : absl::UnavailableError("the worker " + exit.Describe()));
   if (closing_) return FinishClose();
   if (running_value_) {
     ValueJob job = *std::exchange(running_value_, std::nullopt);

@@ -1,6 +1,7 @@
 """The way from a cell to whoever runs cellar: tools, models, agents, the budget.
 
 A provider answers. It has
+    is_connected() -> bool         whether there is somebody to answer
     call(name, args) -> value      waits for the answer; raises BridgeError with the message of whoever answered
     acall(name, args)              the same, to be awaited
     tools() -> list | None         what can be called: dicts with name, description, schema; None when that is not known
@@ -11,7 +12,7 @@ __builtins__ = __import__("builtins").__dict__.copy()
 
 import os
 
-LLM, AGENT, BUDGET, OUTPUT = "__llm__", "__agent__", "__budget__", "__output__"
+LLM, AGENT, BUDGET, OUTPUT = "llm", "agent", "budget", "output"
 
 _provider = None
 
@@ -34,7 +35,7 @@ def connect(provider) -> None:
 
 
 def is_connected() -> bool:
-    return _provider is not None or bool(os.environ.get("PI_TOOL_BRIDGE_URL"))
+    return bool(os.environ.get("PI_TOOL_BRIDGE_URL")) or _provider is not None and _provider.is_connected()
 
 
 def provider():
@@ -44,6 +45,6 @@ def provider():
         from cellar_prelude.http_bridge import HttpProvider
         return HttpProvider(url, os.environ.get("PI_TOOL_BRIDGE_TOKEN", ""),
                             os.environ.get("PI_TOOL_BRIDGE_SESSION", ""))
-    if _provider is None:
+    if not is_connected():
         raise NotConnected(f"no provider of tools, models and agents is connected to this session; {HOW_TO_CONNECT}")
     return _provider

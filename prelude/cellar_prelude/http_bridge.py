@@ -30,6 +30,9 @@ class HttpProvider:
         self._token = token
         self._session = session
 
+    def is_connected(self) -> bool:
+        return True
+
     def call(self, name: str, args: dict):
         return _Exchange(self._url, self._token, self._body(name, args)).run()
 

@@ -122,7 +122,7 @@ class Runner:
         name = f"<cell {cell}>"
         self._namespace.remember_input(cell, text)
         tracebacks.register_source(name, text)
-        program = _guarded(self._compiler.compile, name, text)
+        program = _guarded(self._compile_text, name, text)
         names = self._namespace.globals
         if program.body is not None:
             if is_coroutine(program.body):
@@ -136,6 +136,16 @@ class Runner:
         else:
             value = _guarded(_EVAL, program.value, names)
         return _NO_VALUE if value is None or program.quiet else value
+
+    def _compile_text(self, name, text):
+        try:
+            return self._compiler.compile(name, text)
+        except SyntaxError:
+            from cellar_runtime import magics
+            program = magics.compile_cell(self._compiler, self._namespace, name, text)
+            if program is None:
+                raise
+            return program
 
     def _report(self, cell, error):
         """Sends the error of a cell; returns the cell's status."""
@@ -195,6 +205,16 @@ class Runner:
             _cellar.send_value(request, _FAILED, reason.encode("utf-8", "backslashreplace"))
         else:
             _cellar.send_value(request, _JSON if is_json else _BYTES, data)
+
+    def _on_query(self, request, kind, text, cursor, with_source):
+        try:
+            from cellar_runtime import queries
+            data = queries.answer(self._namespace.globals, kind, text.decode("utf-8", "replace"), cursor, with_source)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            _cellar.send_query_answer(request, False, reason.encode("utf-8", "backslashreplace"))
+        else:
+            _cellar.send_query_answer(request, True, data)
 
     def _after_fork_in_child(self):
         """In a process that a cell forked: the channel belongs to the worker."""

@@ -49,6 +49,9 @@ class Provider:
         self._tools = tools
         self._budget = budget or {}
 
+    def is_connected(self):
+        return True
+
     def call(self, name, args):
         self.calls.append((name, args))
         return self.answers[name](args)

@@ -133,7 +133,7 @@ class HttpBridge(HelperTest):
         self.assertLessEqual(threading.active_count(), before + 1)  # the server still holds the request
 
     def test_models_and_budget(self):
-        answers = {"__budget__": {"total": 10, "spent": 3, "hard": True}, "__agent__": "done"}
+        answers = {"budget": {"total": 10, "spent": 3, "hard": True}, "agent": "done"}
         self.server.answer = lambda body: (200, {"ok": True, "value": answers[body["name"]]})
         self.assertEqual((budget.remaining(), agent("p")), (7, "done"))
 

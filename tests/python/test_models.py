@@ -11,7 +11,7 @@ SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required"
 
 class Models(HelperTest):
     def connect(self, answer=None, **budget):
-        self.provider = Provider({"__llm__": lambda args: answer, "__agent__": lambda args: answer}, budget=budget)
+        self.provider = Provider({"llm": lambda args: answer, "agent": lambda args: answer}, budget=budget)
         bridge.connect(self.provider)
 
     def test_llm(self):
@@ -19,8 +19,8 @@ class Models(HelperTest):
         self.assertEqual(llm("hi"), "hello")
         self.assertEqual(llm("hi", "smol", system="be brief"), "hello")
         self.assertEqual(self.provider.calls, [
-            ("__llm__", {"prompt": "hi", "model": "default"}),
-            ("__llm__", {"prompt": "hi", "model": "smol", "system": "be brief"})])
+            ("llm", {"prompt": "hi", "model": "default"}),
+            ("llm", {"prompt": "hi", "model": "smol", "system": "be brief"})])
         self.assertEqual(self.events[1], {"op": "llm", "model": "smol", "chars": 2})
 
     def test_llm_tiers(self):
@@ -51,8 +51,8 @@ class Models(HelperTest):
         self.assertEqual(agent("look\nat this"), "done")
         self.assertEqual(agent("p", agentType="explore", model="m", context="c", label="l"), "done")
         self.assertEqual(self.provider.calls, [
-            ("__agent__", {"prompt": "look\nat this", "agent_type": "task"}),
-            ("__agent__", {"prompt": "p", "agent_type": "explore", "model": "m", "context": "c", "label": "l"})])
+            ("agent", {"prompt": "look\nat this", "agent_type": "task"}),
+            ("agent", {"prompt": "p", "agent_type": "explore", "model": "m", "context": "c", "label": "l"})])
         self.assertEqual(self.events[:2], [
             {"op": "agent", "agent_type": "task", "label": "look", "state": "started"},
             {"op": "agent", "agent_type": "task", "label": "look", "state": "done"}])

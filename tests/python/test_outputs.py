@@ -79,7 +79,7 @@ class Output(HelperTest):
         self.assertEqual(output("One"), "1")
 
     def test_a_running_agent_is_asked_over_the_bridge(self):
-        provider = Provider({"__output__": lambda args: "so far" if args["id"] == "Runner" else None})
+        provider = Provider({"output": lambda args: "so far" if args["id"] == "Runner" else None})
         bridge.connect(provider)
         self.assertEqual(output("Runner"), "so far")
         with self.assertRaises(FileNotFoundError):
