@@ -64,6 +64,12 @@ py::list Receive() {
           requests.append(py::make_tuple("get", m->request, m->name));
         }
         break;
+      case wire::MessageType::kQuery:
+        if (auto m = wire::Decode<wire::Query>(message.payload)) {
+          requests.append(py::make_tuple("query", m->request, static_cast<int>(m->kind),
+                                         py::bytes(m->text), m->cursor, m->with_source));
+        }
+        break;
       case wire::MessageType::kSetup:
         if (auto m = wire::Decode<wire::Setup>(message.payload)) {
           py::list path;
@@ -199,6 +205,9 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("send_value", [](uint32_t request, int kind, const py::bytes& data) {
     Send(wire::Value{.request = request, .kind = static_cast<wire::ValueKind>(kind), .data = data});
   });
+  m.def("send_query_answer", [](uint32_t request, bool ok, const py::bytes& data) {
+    Send(wire::QueryAnswer{.request = request, .ok = ok, .data = data});
+  });
   m.def("write", &WriteBytes);
   m.def("begin_cell", &BeginCellInWorker);
   m.def("end_cell", &EndCell);
@@ -209,6 +218,8 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("is_forked_child", &IsForkedChild);
   m.def("current_cell", &CurrentCell);
   m.def("limit_resources", &LimitResources);
+  m.def("interrupt_thread",
+        [](unsigned long thread) { PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt); });
   PyModule_AddFunctions(m.ptr(), kQuickFunctions);
   m.attr("TextStream") = py::handle(reinterpret_cast<PyObject*>(TextStreamType()));
   m.attr("GuardedCoroutine") = py::handle(reinterpret_cast<PyObject*>(GuardedCoroutineType()));

@@ -1,9 +1,12 @@
 #include "cellar/cellar.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "host/library/engine.h"
+#include "host/library/query_answers.h"
 
 namespace cellar {
 namespace {
@@ -27,6 +30,16 @@ absl::Status SetValue(Engine& engine, uint64_t id, std::string name, host::Sessi
                             session.Set(std::move(name), std::move(value), std::move(answer));
                           })
       .status();
+}
+
+absl::StatusOr<std::string> AskQuery(Engine& engine, uint64_t id, wire::Query query,
+                                     std::optional<size_t> cursor = std::nullopt) {
+  constexpr size_t kEnd = std::numeric_limits<uint32_t>::max();
+  query.cursor = static_cast<uint32_t>(std::min(cursor.value_or(kEnd), kEnd));
+  return engine.Ask<std::string>(id,
+                                 [&](host::Session& session, Engine::Answer<std::string> answer) {
+                                   session.Query(std::move(query), std::move(answer));
+                                 });
 }
 
 }  // namespace
@@ -127,6 +140,26 @@ absl::StatusOr<std::string> Session::GetBytes(std::string name) {
   CELLAR_ASSIGN_OR_RETURN(host::SessionValue value, GetValue(*engine_, id_, name));
   if (value.is_json) return absl::InvalidArgumentError(absl::StrCat(name, " does not hold bytes"));
   return std::move(value.data);
+}
+
+absl::StatusOr<Completions> Session::Complete(std::string text, std::optional<size_t> cursor) {
+  wire::Query query = {.kind = wire::QueryKind::kComplete, .text = std::move(text)};
+  CELLAR_ASSIGN_OR_RETURN(std::string answer, AskQuery(*engine_, id_, std::move(query), cursor));
+  return ParseCompletions(answer);
+}
+
+absl::StatusOr<Inspection> Session::Inspect(std::string text, std::optional<size_t> cursor,
+                                            bool with_source) {
+  wire::Query query = {
+      .kind = wire::QueryKind::kInspect, .text = std::move(text), .with_source = with_source};
+  CELLAR_ASSIGN_OR_RETURN(std::string answer, AskQuery(*engine_, id_, std::move(query), cursor));
+  return ParseInspection(answer);
+}
+
+absl::StatusOr<Completeness> Session::IsComplete(std::string text) {
+  wire::Query query = {.kind = wire::QueryKind::kIsComplete, .text = std::move(text)};
+  CELLAR_ASSIGN_OR_RETURN(std::string answer, AskQuery(*engine_, id_, std::move(query)));
+  return ParseCompleteness(answer);
 }
 
 void Session::Close() { engine_->Close(id_); }

@@ -36,7 +36,11 @@ std::string Seconds(absl::Duration duration) {
 
 Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage,
                  SessionOptions options)
-    : loop_(loop), templates_(templates), storage_(storage), options_(std::move(options)) {
+    : loop_(loop),
+      templates_(templates),
+      storage_(storage),
+      options_(std::move(options)),
+      queries_(loop) {
   fresh_reason_ = options_.fresh_reason;
   background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
 }
@@ -82,6 +86,14 @@ void Session::Get(std::string name, ValueCallback done) {
 
 void Session::Reset(absl::AnyInvocable<void(absl::Status)> done) {
   Enqueue(ResetJob{std::move(done)});
+}
+
+void Session::Query(wire::Query query, QueryCallback done) {
+  if (closing_) return done(absl::FailedPreconditionError("the session is closed"));
+  if (queries_.stalled()) return done(PendingQueries::Busy());
+  if (absl::Status status = Prepare(); !status.ok()) return done(status);
+  query.request = queries_.Add(std::move(done));
+  worker_->Send(query);
 }
 
 void Session::Enqueue(Job job) {
@@ -311,6 +323,8 @@ void Session::OnWorkerExit(WorkerExit exit) {
   loop_.Post([worker = std::move(worker_)] {});
   bool could_not_start = !std::exchange(worker_ready_, false);
   if (!kill_reason_.empty()) exit.reason = std::exchange(kill_reason_, "");
+  queries_.FailAll(closing_ ? absl::CancelledError("the session was closed")
+                            : absl::UnavailableError("the worker " + exit.Describe()));
   if (closing_) return FinishClose();
   if (resetting_) return FinishReset();
   if (running_ == nullptr || running_->ended) {

@@ -19,6 +19,7 @@
 #include "host/runtime/settings.h"
 #include "host/session/outcome.h"
 #include "host/session/output_log.h"
+#include "host/session/pending_queries.h"
 #include "host/worker/interrupt_ladder.h"
 #include "host/worker/template_pool.h"
 
@@ -90,6 +91,9 @@ class Session : private WorkerListener {
   // resets that come together are one. It also ends the refusal after repeated deaths.
   void Reset(absl::AnyInvocable<void(absl::Status)> done);
 
+  // Asked at once, also while a cell runs; `request` of the query is filled in here.
+  void Query(wire::Query query, QueryCallback done);
+
   // Sees background output while no cell runs; outlives the session, or is taken away with null.
   void ObserveBackground(CellObserver* observer) { background_observer_ = observer; }
   // The background output that no outcome has carried yet.
@@ -150,6 +154,7 @@ class Session : private WorkerListener {
   void OnNotice(wire::Notice notice) override;
   void OnDone(const wire::Done& done) override;
   void OnValue(wire::Value value) override;
+  void OnQueryAnswer(wire::QueryAnswer answer) override { queries_.Answer(std::move(answer)); }
   void OnWorkerExit(WorkerExit exit) override;
 
   void Enqueue(Job job);
@@ -197,6 +202,7 @@ class Session : private WorkerListener {
   std::unique_ptr<RunningCell> running_;
   std::optional<ValueJob> running_value_;
   std::optional<ResetJob> resetting_;
+  PendingQueries queries_;
   std::unique_ptr<OutputLog> background_;
   CellObserver* background_observer_ = nullptr;
 

@@ -26,6 +26,7 @@ enum class MessageType : uint16_t {
   kGet = 4,
   kExit = 5,
   kEnter = 12,
+  kQuery = 16,
   // worker -> host
   kHello = 32,
   kDisplay = 33,
@@ -33,6 +34,7 @@ enum class MessageType : uint16_t {
   kDone = 35,
   kNotice = 36,
   kValue = 37,
+  kQueryAnswer = 48,
   // host -> template
   kStart = 64,
   kFork = 65,
@@ -108,6 +110,19 @@ struct Get {
   uint32_t request = 0;
   std::string name;
   CELLAR_WIRE_FIELDS(self.request, self.name)
+};
+
+enum class QueryKind : uint8_t { kComplete = 0, kInspect = 1, kIsComplete = 2 };
+
+// A question about a text, answered by QueryAnswer between cells or while a cell awaits.
+struct Query {
+  static constexpr MessageType kType = MessageType::kQuery;
+  uint32_t request = 0;
+  QueryKind kind = QueryKind::kComplete;
+  std::string text;          // UTF-8
+  uint32_t cursor = 0;       // in code points; past the end = the end
+  bool with_source = false;  // of kInspect
+  CELLAR_WIRE_FIELDS(self.request, self.kind, self.text, self.cursor, self.with_source)
 };
 
 // Run exit handlers, flush, end.
@@ -194,6 +209,14 @@ struct Value {
   ValueKind kind = ValueKind::kAbsent;
   std::string data;  // JSON, raw bytes, or the reason of a failure
   CELLAR_WIRE_FIELDS(self.request, self.kind, self.data)
+};
+
+struct QueryAnswer {
+  static constexpr MessageType kType = MessageType::kQueryAnswer;
+  uint32_t request = 0;
+  bool ok = true;
+  std::string data;  // JSON, or the reason of a failure
+  CELLAR_WIRE_FIELDS(self.request, self.ok, self.data)
 };
 
 // --- host <-> template

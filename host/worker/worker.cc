@@ -212,6 +212,8 @@ absl::Status Worker::Dispatch(const wire::Frame& frame) {
       return Deliver(frame.payload, &WorkerListener::OnNotice);
     case wire::MessageType::kValue:
       return Deliver(frame.payload, &WorkerListener::OnValue);
+    case wire::MessageType::kQueryAnswer:
+      return Deliver(frame.payload, &WorkerListener::OnQueryAnswer);
     case wire::MessageType::kDone:
       return DeliverDone(frame.payload);
     default:

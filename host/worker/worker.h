@@ -34,6 +34,7 @@ class WorkerListener {
   virtual void OnNotice(wire::Notice notice) = 0;
   virtual void OnDone(const wire::Done& done) = 0;
   virtual void OnValue(wire::Value value) = 0;
+  virtual void OnQueryAnswer(wire::QueryAnswer answer) = 0;
   // Once, and the last call.
   virtual void OnWorkerExit(WorkerExit exit) = 0;
 };
@@ -56,7 +57,7 @@ class Worker {
       std::function<absl::Status()> why_not_started, WorkerListener& listener);
   ~Worker();
 
-  // Setup, Execute, Set, Get or Exit. Sent when the channel has room; never blocks.
+  // Setup, Execute, Set, Get, Query or Exit. Sent when the channel has room; never blocks.
   template <typename Message>
   void Send(const Message& message) {
     SendFrame(wire::MessageFrame(message));

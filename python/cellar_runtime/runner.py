@@ -144,7 +144,17 @@ class Runner:
         name = f"<cell {cell}>"
         self._namespace.remember_input(cell, text)
         tracebacks.register_source(name, text)
-        return _guarded(self._compiler.compile, name, text)
+        return _guarded(self._compile_text, name, text)
+
+    def _compile_text(self, name, text):
+        try:
+            return self._compiler.compile(name, text)
+        except SyntaxError:
+            from cellar_runtime import magics
+            program = magics.compile_cell(self._compiler, self._namespace, name, text)
+            if program is None:
+                raise
+            return program
 
     def _take_result(self, cell, program, value):
         if value is not None and not program.quiet:
@@ -226,6 +236,16 @@ class Runner:
             _cellar.send_value(request, _FAILED, reason.encode("utf-8", "backslashreplace"))
         else:
             _cellar.send_value(request, _JSON if is_json else _BYTES, data)
+
+    def _on_query(self, request, kind, text, cursor, with_source):
+        try:
+            from cellar_runtime import queries
+            data = queries.answer(self._namespace.globals, kind, text.decode("utf-8", "replace"), cursor, with_source)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            _cellar.send_query_answer(request, False, reason.encode("utf-8", "backslashreplace"))
+        else:
+            _cellar.send_query_answer(request, True, data)
 
     def _after_fork_in_child(self):
         """In a process that a cell forked: the channel belongs to the worker."""

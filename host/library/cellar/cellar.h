@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "cellar/queries.h"
 #include "host/runtime/environment.h"
 #include "host/session/launch.h"
 #include "host/session/outcome.h"
@@ -120,6 +121,14 @@ class Session {
   // Integers of more than 64 bits arrive as doubles.
   absl::StatusOr<nlohmann::json> Get(std::string name);
   absl::StatusOr<std::string> GetBytes(std::string name);
+
+  // About a text that a person types. `cursor` counts code points; nothing is its end. Answered
+  // between cells and while a cell awaits; DeadlineExceeded after 300 ms otherwise: busy.
+  absl::StatusOr<Completions> Complete(std::string text,
+                                       std::optional<size_t> cursor = std::nullopt);
+  absl::StatusOr<Inspection> Inspect(std::string text, std::optional<size_t> cursor = std::nullopt,
+                                     bool with_source = false);
+  absl::StatusOr<Completeness> IsComplete(std::string text);
 
   // Ends the worker and all it started, and waits until it is gone: exit handlers have a second, a
   // running cell has none. What other threads wait for returns Cancelled; later calls return
