@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "embed/bridge.h"
 #include "embed/fork_guard.h"
 #include "embed/interrupts.h"
 #include "embed/streams.h"
@@ -66,6 +67,9 @@ py::list Receive() {
           requests.append(py::make_tuple("setup", py::bytes(m->cwd), environment, path,
                                          m->memory_cap, m->open_files));
         }
+        break;
+      case wire::MessageType::kBridgeOffer:
+        if (auto m = wire::Decode<wire::BridgeOffer>(message.payload)) ReceiveOffer(*std::move(m));
         break;
       case wire::MessageType::kExit:
         requests.append(py::make_tuple("exit"));
@@ -167,6 +171,8 @@ bool BeginCellInWorker(uint32_t cell) {
 PyMethodDef kQuickFunctions[] = {
     {"guarded", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(GuardedCall)), METH_FASTCALL,
      nullptr},
+    {"nested", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(NestedCall)), METH_FASTCALL,
+     nullptr},
     {"bind_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(BindStream)),
      METH_FASTCALL, nullptr},
     {}};
@@ -199,6 +205,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("is_forked_child", &IsForkedChild);
   m.def("current_cell", &CurrentCell);
   m.def("limit_resources", &LimitResources);
+  DefineBridge(m);
   PyModule_AddFunctions(m.ptr(), kQuickFunctions);
   m.attr("TextStream") = py::handle(reinterpret_cast<PyObject*>(TextStreamType()));
   m.attr("GuardedCoroutine") = py::handle(reinterpret_cast<PyObject*>(GuardedCoroutineType()));

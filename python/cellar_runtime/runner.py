@@ -12,7 +12,7 @@ import threading
 
 import _cellar
 import cellar_prelude
-from cellar_runtime import display, figures, ipython_display, tracebacks, values
+from cellar_runtime import bridge, display, figures, ipython_display, tracebacks, values
 from cellar_runtime.integrity import Integrity
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
@@ -25,7 +25,7 @@ _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cel
 # The cell that code belongs to: tasks and callbacks inherit it from the cell that started them.
 CELL = contextvars.ContextVar("cellar_cell", default=0)
 
-_OK, _ERROR, _INTERRUPTED = 0, 1, 2  # wire::DoneStatus
+_OK, _ERROR, _INTERRUPTED, _HELD = 0, 1, 2, 3  # wire::DoneStatus
 _JSON, _BYTES, _ABSENT, _FAILED = 0, 1, 2, 3  # wire::ValueKind
 _DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
 _NO_VALUE = object()
@@ -45,6 +45,7 @@ class Runner:
         self._integrity = Integrity(self._loop._csock.fileno())
         self._namespace = Namespace(cellar_prelude.names())
         display.install(_publish)
+        bridge.host.install(self._run_nested)
         os.register_at_fork(after_in_child=self._after_fork_in_child)
 
     def run(self) -> None:
@@ -136,6 +137,41 @@ class Runner:
         else:
             value = _guarded(_EVAL, program.value, names)
         return _NO_VALUE if value is None or program.quiet else value
+
+    def _run_nested(self, cell, code):
+        """Runs a cell for the host, inside the wait of another one. It cannot await: the loop is held meanwhile."""
+        stdin = self._integrity.stdin
+        stdin_requested, stdin.requested = stdin.requested, False
+        token = CELL.set(cell)
+        try:
+            status = self._run_plain_code(cell, code.decode("utf-8", "replace"))
+            if _cellar.is_forked_child():
+                os._exit(0)
+        except BaseException as error:
+            if _cellar.is_forked_child():
+                _leave_forked_child(error)
+            status = self._report(cell, error)
+        CELL.reset(token)
+        _send_done(cell, status, stdin.requested)
+        stdin.requested = stdin_requested
+
+    def _run_plain_code(self, cell, text):
+        """As _run_code, without await. Shows the value; returns the cell's status."""
+        name = f"<cell {cell}>"
+        self._namespace.remember_input(cell, text)
+        tracebacks.register_source(name, text)
+        program = _guarded(self._compiler.compile, name, text)
+        if any(code is not None and is_coroutine(code) for code in (program.body, program.value)):
+            return _HELD
+        names = self._namespace.globals
+        if program.body is not None:
+            _guarded(_EXEC, program.body, names)
+        if program.value is not None:
+            value = _guarded(_EVAL, program.value, names)
+            if value is not None and not program.quiet:
+                self._namespace.remember_result(cell, value)
+                _guarded(display.publish_result, value)
+        return _OK
 
     def _report(self, cell, error):
         """Sends the error of a cell; returns the cell's status."""
