@@ -30,6 +30,15 @@ bool CellWasInterrupted();
 // caller's to act on.
 bool TakePendingInterrupt();
 
+// Acts on an interrupt of the running cell that the host has told through a bridge call, ahead of
+// the signal or in its place: the cell's task is cancelled if none of its own code runs. Main
+// thread.
+void HearInterruptByBridge();
+
+// nested(cell, function, *args): calls it while `cell` is the one that interrupts name, and the
+// cell that was running waits. What it runs of the nested cell's own code must be guarded again.
+PyObject* NestedCall(PyObject* self, PyObject* const* args, Py_ssize_t count);
+
 // guarded(function, *args): calls it as the cell's own code. KeyboardInterrupt comes out of this
 // call or not at all.
 PyObject* GuardedCall(PyObject* self, PyObject* const* args, Py_ssize_t count);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "embed/bridge.h"
 #include "embed/fork_guard.h"
 #include "embed/interrupts.h"
 #include "embed/streams.h"
@@ -82,6 +83,9 @@ py::list Receive() {
         if (auto m = wire::Decode<wire::Enter>(message.payload)) {
           requests.append(py::make_tuple("enter", py::bytes(m->cwd), EntriesOf(m->environment)));
         }
+        break;
+      case wire::MessageType::kBridgeOffer:
+        if (auto m = wire::Decode<wire::BridgeOffer>(message.payload)) ReceiveOffer(*std::move(m));
         break;
       case wire::MessageType::kExit:
         requests.append(py::make_tuple("exit"));
@@ -183,6 +187,8 @@ bool BeginCellInWorker(uint32_t cell) {
 PyMethodDef kQuickFunctions[] = {
     {"guarded", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(GuardedCall)), METH_FASTCALL,
      nullptr},
+    {"nested", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(NestedCall)), METH_FASTCALL,
+     nullptr},
     {"bind_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(BindStream)),
      METH_FASTCALL, nullptr},
     {}};
@@ -220,6 +226,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("limit_resources", &LimitResources);
   m.def("interrupt_thread",
         [](unsigned long thread) { PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt); });
+  DefineBridge(m);
   PyModule_AddFunctions(m.ptr(), kQuickFunctions);
   m.attr("TextStream") = py::handle(reinterpret_cast<PyObject*>(TextStreamType()));
   m.attr("GuardedCoroutine") = py::handle(reinterpret_cast<PyObject*>(GuardedCoroutineType()));

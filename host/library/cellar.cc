@@ -85,11 +85,16 @@ absl::StatusOr<host::SessionOptions> Host::Prepare(SessionOptions options) const
     CELLAR_ASSIGN_OR_RETURN(host::Launch launch, host::PrepareLaunch(query));
     session = std::move(launch.session);
   }
+  session.id = std::move(options.id);
+  session.bridge = options_.bridge;
+  session.bridge_limit = options_.bridge_limit;
   session.sys_path = std::move(options.sys_path);
   for (auto& [name, value] : options.environment) session.environment.push_back({name, value});
   if (options_.interrupt_grace) session.interrupt_grace = *options_.interrupt_grace;
   return session;
 }
+
+void Host::RenewOffer() { engine_->RenewOffers(); }
 
 Session::Session(std::shared_ptr<Engine> engine, uint64_t id)
     : engine_(std::move(engine)), id_(id) {}
@@ -101,10 +106,13 @@ absl::StatusOr<CellOutcome> Session::Run(std::string code, RunOptions options) {
   host::CellRequest request = {.code = std::move(code),
                                .timeout = unlimited ? absl::ZeroDuration() : options.timeout,
                                .observer = options.observer};
-  return engine_->Ask<CellOutcome>(id_,
-                                   [&](host::Session& session, Engine::Answer<CellOutcome> answer) {
-                                     session.Run(std::move(request), std::move(answer));
-                                   });
+  return engine_->Ask<CellOutcome>(
+      id_, [&](host::Session& session, Engine::Answer<CellOutcome> answer) {
+        if (options.parent != 0) {
+          return session.RunNested(options.parent, std::move(request), std::move(answer));
+        }
+        session.Run(std::move(request), std::move(answer));
+      });
 }
 
 void Session::Interrupt() { engine_->Interrupt(id_); }

@@ -75,6 +75,13 @@ void Engine::Interrupt(SessionId id) {
   });
 }
 
+void Engine::RenewOffers() {
+  // A host that is gone has nobody left to tell.
+  (void)Post([this] {
+    for (auto& [id, open] : parts_->sessions) open.session->RenewOffer();
+  });
+}
+
 absl::Status Engine::CheckMayBlock() const {
   if (!loop_->OnLoopThread()) return absl::OkStatus();
   return absl::FailedPreconditionError(

@@ -31,6 +31,8 @@ class Engine {
   absl::StatusOr<SessionId> Open(host::SessionOptions options);
   void Close(SessionId id);
   void Interrupt(SessionId id);
+  // Of all sessions.
+  void RenewOffers();
 
   // Makes a request of a session and waits for the answer.
   template <typename T>

@@ -35,6 +35,8 @@ class WorkerListener {
   virtual void OnDone(const wire::Done& done) = 0;
   virtual void OnValue(wire::Value value) = 0;
   virtual void OnQueryAnswer(wire::QueryAnswer answer) = 0;
+  // A thread of the worker wants to make bridge calls.
+  virtual void OnOpenLine(UniqueFd socket, bool of_main_thread) = 0;
   // Once, and the last call.
   virtual void OnWorkerExit(WorkerExit exit) = 0;
 };
@@ -75,6 +77,8 @@ class Worker {
   // While paused, prints fill the ring and then wait: for a sink that cannot keep up. Frames still
   // come.
   void PauseOutput(bool paused);
+  // Delivers the frames that have arrived and not been read. Not from a listener's call.
+  void DeliverArrived();
   // Ends the worker and everything it started.
   void Kill();
 
@@ -100,6 +104,7 @@ class Worker {
 
   // Bytes read; 0 when there are none.
   size_t ReadChannel();
+  absl::Status DeliverLine(std::string_view payload);
   absl::StatusOr<bool> DrainOutput();
   absl::Status Dispatch(const wire::Frame& frame);
   template <typename Message>
@@ -118,6 +123,7 @@ class Worker {
   WorkerListener& listener_;
   Timeline timeline_;
   wire::FrameDecoder decoder_;
+  std::deque<UniqueFd> received_fds_;  // whose frames are not complete yet
   std::string outgoing_;
   bool channel_blocked_ = false;
   bool channel_ended_ = false;

@@ -12,7 +12,7 @@ import threading
 
 import _cellar
 import cellar_prelude
-from cellar_runtime import display, figures, ipython_display, tracebacks, values
+from cellar_runtime import bridge, display, figures, ipython_display, tracebacks, values
 from cellar_runtime.integrity import Integrity
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
@@ -25,7 +25,7 @@ _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cel
 # The cell that code belongs to: tasks and callbacks inherit it from the cell that started them.
 CELL = contextvars.ContextVar("cellar_cell", default=0)
 
-_OK, _ERROR, _INTERRUPTED = 0, 1, 2  # wire::DoneStatus
+_OK, _ERROR, _INTERRUPTED, _HELD = 0, 1, 2, 3  # wire::DoneStatus
 _JSON, _BYTES, _ABSENT, _FAILED = 0, 1, 2, 3  # wire::ValueKind
 _DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
 _NO_VALUE = object()
@@ -46,6 +46,8 @@ class Runner:
         self._integrity = Integrity(self._loop._csock.fileno())
         self._namespace = Namespace(cellar_prelude.names())
         display.install(_publish)
+        bridge.host.install(self._run_nested)
+        cellar_prelude.bridge.connect(bridge.host)
         os.register_at_fork(after_in_child=self._after_fork_in_child)
 
     def run(self) -> None:
@@ -116,13 +118,16 @@ class Runner:
             if program.awaits:
                 self._task = self._loop.create_task(self._run_awaiting(cell, program), context=self._context)
                 return
-            if program.body is not None:
-                _guarded(_EXEC, program.body, self._namespace.globals)
-            if program.value is not None:
-                self._take_result(cell, program, _guarded(_EVAL, program.value, self._namespace.globals))
+            self._run_plain(cell, program)
         except BaseException as error:
             status = self._fail(cell, error)
         self._finish(cell, status)
+
+    def _run_plain(self, cell, program):
+        if program.body is not None:
+            _guarded(_EXEC, program.body, self._namespace.globals)
+        if program.value is not None:
+            self._take_result(cell, program, _guarded(_EVAL, program.value, self._namespace.globals))
 
     async def _run_awaiting(self, cell, program):
         status = _OK
@@ -177,6 +182,26 @@ class Runner:
                 status = self._report(cell, error)
         _end_cell()
         _send_done(cell, status, self._integrity.stdin.requested)
+
+    def _run_nested(self, cell, code):
+        """Runs a cell for the host, inside the wait of another one. It cannot await: the loop is held meanwhile."""
+        stdin = self._integrity.stdin
+        stdin_requested, stdin.requested = stdin.requested, False
+        token = CELL.set(cell)
+        status = _OK
+        try:
+            program = self._compile(cell, code.decode("utf-8", "replace"))
+            if program.awaits:
+                status = _HELD
+            else:
+                self._run_plain(cell, program)
+        except BaseException as error:
+            status = self._fail(cell, error)
+        if _cellar.is_forked_child():
+            os._exit(0)
+        CELL.reset(token)
+        _send_done(cell, status, stdin.requested)
+        stdin.requested = stdin_requested
 
     def _report(self, cell, error):
         """Sends the error of a cell; returns the cell's status."""
