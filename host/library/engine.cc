@@ -76,8 +76,7 @@ void Engine::Interrupt(SessionId id) {
 }
 
 void Engine::RenewOffers() {
-  // A host that is gone has nobody left to tell.
-  (void)Post([this] {
+  loop_->Post([this] {
     for (auto& [id, open] : parts_->sessions) open.session->RenewOffer();
   });
 }
