@@ -145,9 +145,9 @@ class NotebookRun {
     }
     runner_.Start();
     console_->RunLoop();
-    if (!could_run_) return kExitCannotRun;
     // What exit handlers printed, or what there is when a signal ended the loop.
     const absl::Status saved = runner_.SaveNow();
+    if (!could_run_) return kExitCannotRun;
     if (console_->ended_by() != 0) return 128 + console_->ended_by();
     Report(saved);
     if (runner_.result().interrupted) return kExitInterrupted;
