@@ -68,6 +68,7 @@ def notebook_rows(values):
     for step in ("show", "edit", "apply"):
         both += [
             Row(f"10^6 cells: {step}", f"million_{step}", at_most=2.0),
+            Row("  processor time of it", f"million_{step}_cpu"),
             Row("  peak of memory", f"million_{step}_memory", "million_size", "the file's size", ratio_at_most=3),
         ]
     return both + [
