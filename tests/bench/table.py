@@ -73,7 +73,7 @@ def notebook_rows(values):
         ]
     return both + [
         Row("run 100 cells x = i", "run", "run_nbclient", "nbclient", ratio_at_most=0.1),
-        Row("run 100 cells in 10 MB of notebook", "run_large", "run", "100 small cells"),
+        Row("run 100 cells in 20 MB of notebook", "run_large", "run", "100 small cells"),
     ]
 
 
