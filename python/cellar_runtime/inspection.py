@@ -69,6 +69,8 @@ def enclosing_call(before: str) -> str | None:
 def _source(value):
     if type(value) is property:
         value = value.fget
+    if static_lookup.kind(value) not in ("function", "class", "module"):
+        return ""  # inspect would ask an instance for its __wrapped__
     try:
         return inspect.getsource(value)
     except (OSError, TypeError):
