@@ -158,6 +158,14 @@ TEST_F(MagicsTest, DirectoriesAndVariables) {
   EXPECT_TRUE(Run("%matplotlib inline").ok());
 }
 
+TEST_F(MagicsTest, FilesOfTheUserDoNotTakeTheStandardLibrarysPlace) {
+  Run("for name in ('shlex', 'resource', 'codeop', 'pkgutil'): write(name + '.py', 'raise "
+      "SystemExit(name)')");
+  EXPECT_THAT(Run("%time 1 + 1"), ResultIs("2"));
+  EXPECT_TRUE(session().Complete("import o").ok());
+  EXPECT_TRUE(session().IsComplete("x").ok());
+}
+
 TEST_F(MagicsTest, NamesAreListedAndForgotten) {
   EXPECT_EQ(Run("wagon = 4\nread = 'mine'\n%who").stdout_text(), "read  wagon\n");
   EXPECT_EQ(Run("%whos int").stdout_text(), "Variable  Type  Value\nwagon     int   4\n");
