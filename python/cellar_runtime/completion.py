@@ -1,4 +1,4 @@
-"""What could stand at a place in a text: names, attributes, keys, paths, keyword arguments, modules. Runs no user code."""
+"""What could stand at a place in a text: names, attributes, keys, paths, arguments, modules. Runs no user code."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import keyword
@@ -18,10 +18,13 @@ _MAX_SIGNATURES = 100
 _MAX_JEDI_CHARS = 20_000
 _IMPORT = re.compile(r"\s*import\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*(?P<path>[\w.]*)\Z")
 _FROM = re.compile(r"\s*from\s+(?P<path>[\w.]*)\Z")
-_FROM_IMPORT = re.compile(r"\s*from\s+(?P<module>[\w.]+)\s+import\s+\(?(?:\s*\w+(?:\s+as\s+\w+)?\s*,)*\s*(?P<name>\w*)\Z", re.DOTALL)
+_FROM_IMPORT = re.compile(
+    r"\s*from\s+(?P<module>[\w.]+)\s+import\s+\(?(?:\s*\w+(?:\s+as\s+\w+)?\s*,)*\s*\w*\Z", re.DOTALL)
 _MAGIC = re.compile(r"\s*(?P<marks>%%?)(?P<name>\w*)\Z")
 _WORD = re.compile(r"\w*\Z")
-_ASSIGNED = re.compile(r"(?:\b(?:def|class|import|as|for|global)\s+|^\s*)([A-Za-z_]\w*)(?=\s*(?:=(?!=)|\(|:|,|$|\s+in\b))", re.MULTILINE)
+# Names that the text itself binds, as far as a glance can tell.
+_ASSIGNED = re.compile(
+    r"(?:\b(?:def|class|import|as|for|global)\s+|^\s*)([A-Za-z_]\w*)(?=\s*(?:=(?!=)|\(|:|,|$|\s+in\b))", re.MULTILINE)
 
 _modules_of_path: dict[tuple, list[str]] = {}
 _jedi = None
@@ -132,8 +135,8 @@ def _in_string(names, line, start, cursor):
         value = static_lookup.resolve(names, path[0]) if path else MISSING
         keys = [key for key in _keys(value) if type(key) is str and key.startswith(content)]
         return cursor - len(content), [_match(key, "key") for key in keys]
-    folder, _, name = content.rpartition("/")
-    return cursor - len(name), _paths(folder + "/" if _ else "", name)
+    folder, slash, name = content.rpartition("/")
+    return cursor - len(name), _paths(folder + slash, name)
 
 
 def _keys(value):

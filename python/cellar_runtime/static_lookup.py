@@ -9,7 +9,8 @@ MISSING = object()
 _BINDING = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MemberDescriptorType,
             types.GetSetDescriptorType, types.ClassMethodDescriptorType, classmethod, staticmethod)
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), type(...))
-_STEP = re.compile(r"""\s*(?:\.\s*(?P<name>[A-Za-z_]\w*)|\[\s*(?:(?P<index>-?\d+)|(?P<quoted>"[^"\\]*"|'[^'\\]*'))\s*\])""")
+_STEP = re.compile(
+    r"""\s*(?:\.\s*(?P<name>[A-Za-z_]\w*)|\[\s*(?:(?P<index>-?\d+)|(?P<quoted>"[^"\\]*"|'[^'\\]*'))\s*\])""")
 # A path that ends where the text ends: a.b[0]["key"].c
 PATH = re.compile(r"""[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*|\[\s*(?:-?\d+|"[^"\\]*"|'[^'\\]*')\s*\])*\Z""")
 
@@ -159,7 +160,8 @@ def _shown(value):
     is_plain = value is inspect.Parameter.empty or _is_one_of(type(value), _PLAIN)
     if is_plain or type(value) in (tuple, list, dict) and not value:
         return value
-    return _Shown(value.__name__) if type(value) in (types.FunctionType, types.BuiltinFunctionType, type) else _Shown("...")
+    is_named = type(value) in (types.FunctionType, types.BuiltinFunctionType, type)
+    return _Shown(value.__name__ if is_named else "...")
 
 
 def _shown_annotation(value):
