@@ -12,7 +12,7 @@ import threading
 
 import _cellar
 import cellar_prelude
-from cellar_runtime import bridge, display, figures, ipython_display, tracebacks, values
+from cellar_runtime import bridge, display, figures, ipython_display, late_import, tracebacks, values
 from cellar_runtime.integrity import Integrity
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
@@ -155,8 +155,7 @@ class Runner:
         try:
             return self._compiler.compile(name, text)
         except SyntaxError:
-            from cellar_runtime import magics
-            program = magics.compile_cell(self._compiler, self._namespace, name, text)
+            program = late_import.load("cellar_runtime.magics").compile_cell(self._compiler, self._namespace, name, text)
             if program is None:
                 raise
             return program
@@ -264,7 +263,7 @@ class Runner:
 
     def _on_query(self, request, kind, text, cursor, with_source):
         try:
-            from cellar_runtime import queries
+            queries = late_import.load("cellar_runtime.queries")
             data = queries.answer(self._namespace.globals, kind, text.decode("utf-8", "replace"), cursor, with_source)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
