@@ -57,7 +57,7 @@ absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
   Launch launch;
   SessionOptions& session = launch.session;
   CELLAR_ASSIGN_OR_RETURN(session.cwd, ResolveDirectory(query.cwd));
-  CELLAR_ASSIGN_OR_RETURN(launch.settings, LoadSettings(query.env, session.cwd));
+  CELLAR_ASSIGN_OR_RETURN(launch.settings, LoadSettings(query.env, session.cwd, query.settings));
   Settings& settings = launch.settings;
   if (!query.interpreter.empty()) settings.interpreter = query.interpreter;
   if (!query.preload.empty()) settings.preload = query.preload;

@@ -16,6 +16,7 @@ namespace cellar::host {
 struct LaunchQuery {
   Environment env;  // the host's, see CurrentEnvironment()
   std::string cwd;  // of the session; must be a directory; empty = the host's
+  std::vector<std::string> settings;  // "KEY=VALUE", over all other settings
   // Win over the settings unless empty.
   std::string interpreter;
   std::vector<std::string> preload;
