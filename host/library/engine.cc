@@ -25,10 +25,13 @@ class SignalBlock {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<Engine>> Engine::Start(const std::string& artifacts_directory) {
+absl::StatusOr<std::shared_ptr<Engine>> Engine::Start(const std::string& artifacts_directory,
+                                                      const host::ArtifactLimits& limits) {
   SignalBlock block;
   auto parts = std::make_unique<Parts>(artifacts_directory);
   CELLAR_ASSIGN_OR_RETURN(parts->loop, EventLoop::Create());
+  parts->janitor =
+      std::make_unique<host::ArtifactJanitor>(*parts->loop, artifacts_directory, limits);
   parts->templates = std::make_unique<host::TemplatePool>(*parts->loop);
   return std::shared_ptr<Engine>(new Engine(std::move(parts)));
 }

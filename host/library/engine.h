@@ -15,6 +15,7 @@
 #include "absl/synchronization/mutex.h"
 #include "host/base/event_loop.h"
 #include "host/library/reply.h"
+#include "host/output/artifact_janitor.h"
 #include "host/session/session.h"
 
 namespace cellar {
@@ -23,7 +24,8 @@ class Engine {
  public:
   using SessionId = uint64_t;
 
-  static absl::StatusOr<std::shared_ptr<Engine>> Start(const std::string& artifacts_directory);
+  static absl::StatusOr<std::shared_ptr<Engine>> Start(const std::string& artifacts_directory,
+                                                       const host::ArtifactLimits& limits);
   // Shutdown() comes first.
   ~Engine();
 
@@ -49,6 +51,7 @@ class Engine {
     host::ArtifactStore store;
     host::SpillWriter writer;
     std::unique_ptr<EventLoop> loop;
+    std::unique_ptr<host::ArtifactJanitor> janitor;
     std::unique_ptr<host::TemplatePool> templates;
     struct OpenSession {
       std::unique_ptr<host::Session> session;

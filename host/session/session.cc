@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "host/base/startup_trace.h"
+
 namespace cellar::host {
 namespace {
 
@@ -209,6 +211,7 @@ void Session::OnTimeout() {
 }
 
 void Session::OnWorkerReady() {
+  TraceStartup("worker ready");
   start_retried_ = false;
   relieved_ = false;
   worker_ready_ = true;

@@ -12,7 +12,7 @@ import threading
 
 import _cellar
 import cellar_prelude
-from cellar_runtime import display, figures, ipython_display, tracebacks, values
+from cellar_runtime import display, figures, ipython_display, tracebacks, user_modules, values
 from cellar_runtime.integrity import Integrity
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
@@ -40,6 +40,7 @@ class Runner:
         self._compiler = Compiler()
         self._task = None  # of the running cell
         self._exiting = False
+        self._module_directories = []  # until the first cell has run what is in them
         self._enter_error = None  # why the directory of the next cell could not be entered
         _cellar.install(CELL, _thread_origin, self._cancel)
         _mark_threads()
@@ -75,6 +76,7 @@ class Runner:
             sys.path[:0] = [os.fsdecode(entry) for entry in (cwd, *path)]
             _cellar.limit_resources(memory_cap, open_files)
             _reseed_numpy()
+            self._module_directories = user_modules.directories(os.environ.get("HOME"), os.fsdecode(cwd))
         except OSError as error:
             _cellar.send_hello(str(error))
             os._exit(1)  # cells that wait in the channel already must not run
@@ -112,6 +114,7 @@ class Runner:
             if self._enter_error is not None:
                 error, self._enter_error = self._enter_error, None
                 raise error
+            self._load_modules(cell)
             value = await self._run_code(cell, text)
             if value is not _NO_VALUE:
                 self._namespace.remember_result(cell, value)
@@ -131,6 +134,16 @@ class Runner:
         _end_cell()
         self._task = None
         _send_done(cell, status, self._integrity.stdin.requested)
+
+    def _load_modules(self, cell):
+        # Here and not at the start, so that one that hangs is in reach of the cell's time-out.
+        directories, self._module_directories = self._module_directories, []
+        for path in user_modules.find(directories) if directories else ():
+            try:
+                _guarded(user_modules.load, path, self._namespace.globals)
+            except Exception as error:
+                ename, evalue = tracebacks.format_error(error)[:2]
+                _cellar.send_notice(cell, f"the module {path} failed: {ename}: {evalue}")
 
     async def _run_code(self, cell, text):
         """The value of the cell's last expression, or _NO_VALUE."""
