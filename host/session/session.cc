@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/startup_trace.h"
+
 namespace cellar::host {
 namespace {
 
@@ -320,6 +322,7 @@ void Session::InterruptNextOuter() {
 }
 
 void Session::OnWorkerReady() {
+  TraceStartup("worker ready");
   start_retried_ = false;
   relieved_ = false;
   worker_ready_ = true;
