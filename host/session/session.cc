@@ -290,7 +290,7 @@ void Session::OnOpenLine(UniqueFd socket, bool of_main_thread) {
 
 void Session::OnOffer(const wire::BridgeOffer& offer) { worker_->Send(offer); }
 
-void Session::OnCallsUnderWay(uint32_t cell, bool /*any*/) {
+void Session::OnCallsChanged(uint32_t cell) {
   if (RunningCell* found = FindCell(cell)) RestartTimeout(*found);
 }
 

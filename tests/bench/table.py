@@ -36,6 +36,8 @@ def rows(values):
         Row("cell x = i, blocking call", "cell", "cell_python", "python3 -i on a pipe", at_most=100e-6),
         Row("  the same", "cell", "cell_limit", "limit: wake-ups alone, handed over"),
         Row("cell x = i, on the loop thread", "cell_on_loop", "cell_on_loop_limit", "limit: wake-ups alone"),
+        Row("bridge calls a second, one thread", "bridge_rate", "bridge_rate_limit", "limit: bare socket round trips"),
+        Row("  16 threads together", "bridge_rate_threads", "bridge_rate_limit", "limit: bare socket round trips"),
         Row("200,000 x print(i)", "prints", "prints_python", "python3 script | cat", ratio_at_most=1.5),
         Row("  the same", "prints", "prints_python_alone", "less the start of python3"),
         Row("idle session, growth of all PSS", "memory_growth", "memory_python", "one more python3 process",
