@@ -67,6 +67,18 @@ absl::StatusOr<Engine::SessionId> Engine::Open(host::SessionOptions options) {
   return reply.Wait();
 }
 
+absl::StatusOr<Engine::Branched> Engine::Branch(SessionId id, host::BranchOptions options) {
+  return Ask<Branched>(id, [&](host::Session& session, Answer<Branched> answer) {
+    session.Branch(options, [this, answer = std::move(answer)](
+                                absl::StatusOr<host::Session::Branched> made) mutable {
+      if (!made.ok()) return answer(made.status());
+      SessionId branch = parts_->next_id++;
+      parts_->sessions[branch].session = std::move(made->session);
+      answer(Branched{.id = branch, .standing = std::move(made->standing)});
+    });
+  });
+}
+
 void Engine::Close(SessionId id) {
   if (OnLoopThread()) {
     (void)Post([this, id] { StartClosing(id, [] {}); });

@@ -23,13 +23,15 @@ std::string Seconds(absl::Duration duration) {
 
 Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage,
                  SessionOptions options)
-    : loop_(loop), templates_(templates), storage_(storage), options_(std::move(options)) {
+    : loop_(loop), templates_(templates), storage_(storage), options_(std::move(options)),
+      snapshots_(loop, options_.snapshots) {
   background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
 }
 
 Session::~Session() {
   *alive_ = false;
   loop_.Cancel(close_timer_);
+  if (restore_) loop_.Cancel(restore_->limit_timer);
   if (running_ != nullptr) {
     loop_.Cancel(running_->timeout_timer);
     loop_.Cancel(running_->settle_timer);
@@ -48,6 +50,7 @@ absl::Status Session::Prepare() {
   worker_ready_ = false;
   had_cells_ = false;
   next_cell_ = 1;
+  snapshots_.Clear();
   return absl::OkStatus();
 }
 
@@ -73,13 +76,24 @@ void Session::Enqueue(Job job) {
 }
 
 void Session::Pump() {
-  if (queue_.empty() || running_ != nullptr || running_value_ || closing_) return;
+  if (running_ != nullptr || running_value_ || closing_ || taking_snapshot_ || restore_ ||
+      rewind_ || branching_ != nullptr) {
+    return;
+  }
+  if (queue_.empty()) {
+    if (worker_ready_) snapshots_.OnIdle(*worker_, next_cell_);
+    return;
+  }
   Job job = std::move(queue_.front());
   queue_.pop_front();
   if (absl::Status status = Prepare(); !status.ok()) {
     Fail(std::move(job), status);
     return Pump();
   }
+  if (std::holds_alternative<CellJob>(job) && worker_ready_ && snapshots_.WantedBeforeNextCell()) {
+    return TakeSnapshotFirst(std::move(job));
+  }
+  snapshots_.OnBusy(*worker_);
   std::visit([this](auto&& ready) { Start(std::move(ready)); }, std::move(job));
 }
 
@@ -135,6 +149,8 @@ void Session::OnTimeout() {
 void Session::OnWorkerReady() {
   start_retried_ = false;
   worker_ready_ = true;
+  if (restore_) return FinishRestore();
+  if (branched_) return FinishBranch(absl::OkStatus());
   // The first cell was waiting in the channel; its time begins now.
   if (running_ == nullptr) return;
   running_->started = absl::Now();
@@ -186,6 +202,7 @@ void Session::OnDone(const wire::Done& done) {
   CellOutcome& outcome = running_->outcome;
   outcome.stdin_requested = done.stdin_requested;
   had_cells_ = true;
+  snapshots_.OnCellDone(absl::Now() - running_->started);
   switch (done.status) {
     case wire::DoneStatus::kOk:  // also when it was interrupted and made something of it
       break;
@@ -204,12 +221,18 @@ void Session::OnDone(const wire::Done& done) {
     outcome.state = StateAfter::kFresh;
     outcome.state_detail = std::exchange(fresh_reason_, "");
   }
+  if (!restored_note_.empty()) {
+    outcome.state = StateAfter::kRestored;
+    outcome.state_detail = std::exchange(restored_note_, "");
+    TellNotCarried(outcome);
+  }
   Settle(*running_);
 }
 
 void Session::OnValue(wire::Value value) {
   if (!running_value_) return;
   ValueJob job = *std::exchange(running_value_, std::nullopt);
+  if (std::holds_alternative<wire::Set>(job.message)) snapshots_.OnValueSet();
   switch (value.kind) {
     case wire::ValueKind::kFailed:
       job.done(absl::InvalidArgumentError(value.data));
@@ -226,14 +249,20 @@ void Session::OnValue(wire::Value value) {
 }
 
 void Session::OnWorkerExit(WorkerExit exit) {
+  const bool restore_failed = restore_.has_value();
+  if (restore_failed) exit = restore_->exit;
+  snapshots_.OnWorkerExit();
+  if (!closing_ && StartRestore(exit, restore_failed)) return;
   // The template was killed before it could fork, and nobody knew yet: nothing has run, so another
   // one may try.
-  bool again = worker_->pid() < 0 && template_was_ready_ && !std::exchange(start_retried_, true);
+  bool again = !restore_failed && worker_->pid() < 0 && template_was_ready_ &&
+               !std::exchange(start_retried_, true);
   // Not destroyed here: this is a call from inside it.
   loop_.Post([worker = std::move(worker_)] {});
-  bool could_not_start = !std::exchange(worker_ready_, false);
+  bool could_not_start = !std::exchange(worker_ready_, false) && !restore_failed;
   if (had_cells_)
     fresh_reason_ = "the worker " + exit.Describe() + "; this cell ran in a fresh session";
+  if (branched_) return FinishBranch(absl::UnavailableError("the branch " + exit.Describe()));
   if (closing_) return FinishClose();
   if (running_value_) {
     ValueJob job = *std::exchange(running_value_, std::nullopt);
@@ -258,17 +287,23 @@ void Session::OnWorkerExit(WorkerExit exit) {
   Pump();
 }
 
-void Session::FinishAsDead(WorkerExit exit) {
+void Session::FinishAsDead(WorkerExit exit, const std::string& restored) {
   CellOutcome& outcome = running_->outcome;
-  bool killed = running_->ladder != nullptr && running_->ladder->killed();
+  bool killed = rewind_ || (running_->ladder != nullptr && running_->ladder->killed());
   outcome.status = killed ? CellStatus::kCancelled : CellStatus::kError;
   outcome.state = StateAfter::kLost;
   outcome.state_detail = killed ? "did not react to the interrupt and was killed, state lost"
                                 : "the worker " + exit.Describe() + ", state lost";
   outcome.error = CellError{.ename = killed ? "CellKilled" : "WorkerDied",
-                            .evalue = killed ? "the cell did not react to the interrupt"
+                            .evalue = rewind_ ? "the session was rewound"
+                                      : killed ? "the cell did not react to the interrupt"
                                              : "the worker " + exit.Describe(),
                             .traceback = exit.python_stack};
+  if (!restored.empty()) {
+    outcome.state = StateAfter::kRestored;
+    outcome.state_detail = restored;
+    TellNotCarried(outcome);
+  }
   outcome.death = std::move(exit);
   Settle(*running_);
 }
@@ -328,6 +363,7 @@ void Session::Close(absl::AnyInvocable<void()> done) {
   std::deque<Job> abandoned;
   abandoned.swap(queue_);
   for (Job& job : abandoned) Fail(std::move(job), absl::CancelledError("the session was closed"));
+  AbandonRestoring();
   if (worker_ == nullptr) return FinishClose();
   if (running_ != nullptr || !worker_ready_) {
     worker_->Kill();
@@ -341,6 +377,7 @@ void Session::Close(absl::AnyInvocable<void()> done) {
 
 void Session::FinishClose() {
   loop_.Cancel(close_timer_);
+  snapshots_.Clear();
   if (running_ != nullptr) {
     std::unique_ptr<RunningCell> cell = std::move(running_);
     loop_.Cancel(cell->timeout_timer);

@@ -17,6 +17,7 @@
 #include "host/base/event_loop.h"
 #include "host/session/outcome.h"
 #include "host/session/output_log.h"
+#include "host/session/snapshots.h"
 #include "host/worker/interrupt_ladder.h"
 #include "host/worker/template_pool.h"
 
@@ -42,6 +43,7 @@ struct SessionOptions {
   absl::Duration interrupt_grace = kInterruptGrace;
   uint64_t memory_cap = 0;  // bytes; 0 = none
   SinkOptions output;
+  SnapshotOptions snapshots;
 };
 
 struct CellRequest {
@@ -54,6 +56,18 @@ struct CellRequest {
 struct SessionValue {
   bool is_json = true;
   std::string data;  // JSON text, or raw bytes
+};
+
+// Where a session stands that has gone back to a snapshot, or has branched off.
+struct Standing {
+  uint32_t before_cell = 0;
+  std::vector<std::string> not_carried;  // what a fork cannot take over, one phrase each
+};
+
+struct BranchOptions {
+  // A kept snapshot to branch from; nothing = the present state.
+  std::optional<uint32_t> before_cell;
+  bool same_random = false;  // draw the same random numbers as the original
 };
 
 class Session : private WorkerListener {
@@ -72,6 +86,21 @@ class Session : private WorkerListener {
   void Set(std::string name, SessionValue value, ValueCallback done);
   // Nothing when the name is not bound.
   void Get(std::string name, ValueCallback done);
+
+  using RewindCallback = absl::AnyInvocable<void(absl::StatusOr<Standing>)>;
+  struct Branched {
+    std::unique_ptr<Session> session;
+    Standing standing;
+  };
+  using BranchCallback = absl::AnyInvocable<void(absl::StatusOr<Branched>)>;
+
+  // Ends the running cell and goes back to before `cell`, which a kept snapshot must stand before;
+  // without one, to the newest snapshot older than the last cell's end. What waits in the queue runs
+  // after it.
+  void Rewind(std::optional<uint32_t> cell, RewindCallback done);
+  // Another session that goes on from here, or from a snapshot; after everything asked for before.
+  void Branch(BranchOptions options, BranchCallback done);
+  SnapshotStatus snapshots() const { return snapshots_.status(); }
 
   // Sees background output while no cell runs; outlives the session, or is taken away with null.
   void ObserveBackground(CellObserver* observer) { background_observer_ = observer; }
@@ -107,7 +136,22 @@ class Session : private WorkerListener {
     std::variant<wire::Set, wire::Get> message;
     ValueCallback done;
   };
-  using Job = std::variant<CellJob, ValueJob>;
+  struct BranchJob {
+    BranchOptions options;
+    BranchCallback done;
+  };
+  using Job = std::variant<CellJob, ValueJob, BranchJob>;
+  // From the end of a worker to the moment a copy of the snapshot goes on.
+  struct Restore {
+    const Snapshot* from;
+    KeptSnapshot moment;
+    WorkerExit exit;  // of the worker that is being replaced
+    EventLoop::TimerId limit_timer;
+  };
+  struct RewindRequest {
+    const Snapshot* to;
+    RewindCallback done;
+  };
 
   void OnWorkerReady() override;
   void OnText(uint32_t cell, wire::StreamId stream, std::string_view text) override;
@@ -122,13 +166,22 @@ class Session : private WorkerListener {
   void Pump();
   void Start(CellJob job);
   void Start(ValueJob job);
+  void Start(BranchJob job);
+  void TakeSnapshotFirst(Job next);
+  bool StartRestore(const WorkerExit& exit, bool restore_failed);
+  void FinishRestore();
+  void AbandonRestoring();
+  std::string DescribeRestored(const Restore& restore) const;
+  void TellNotCarried(CellOutcome& outcome) const;
+  void StartAsBranch(Session& source, const BranchOptions& options, BranchCallback done);
+  void FinishBranch(absl::Status status);
   void Fail(Job job, const absl::Status& status);
   void RestartTimeout();
   void OnTimeout();
   void Settle(RunningCell& cell);
   void SettleWhenStored();
   void FinishCell();
-  void FinishAsDead(WorkerExit exit);
+  void FinishAsDead(WorkerExit exit, const std::string& restored = "");
   void FinishClose();
   SinkOptions OutputOptions();
   void OnStorageProgress();
@@ -151,6 +204,14 @@ class Session : private WorkerListener {
   std::optional<ValueJob> running_value_;
   std::unique_ptr<OutputLog> background_;
   CellObserver* background_observer_ = nullptr;
+
+  Snapshots snapshots_;
+  bool taking_snapshot_ = false;  // the next cell waits for it
+  std::optional<Restore> restore_;
+  std::optional<RewindRequest> rewind_;
+  std::string restored_note_;  // for the next outcome: a restore that no cell could tell of
+  BranchCallback branched_;    // of a session that is still branching off from another
+  std::unique_ptr<Session> branching_;  // from this one
 
   bool closing_ = false;
   absl::AnyInvocable<void()> on_closed_;
