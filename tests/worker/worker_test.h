@@ -60,6 +60,10 @@ class Watcher : public CellObserver {
     if (!mutex_.AwaitWithTimeout(absl::Condition(&has_come), kPatience)) return std::nullopt;
     return last_;
   }
+  std::string text() {
+    absl::MutexLock lock(&mutex_);
+    return text_;
+  }
   std::string background() {
     absl::MutexLock lock(&mutex_);
     return background_;
@@ -95,6 +99,9 @@ class StartedCell {
     EXPECT_TRUE(when.has_value()) << "the cell has not printed " << text;
     return when;
   }
+
+  // What it has printed so far.
+  std::string text() { return watcher_.text(); }
 
   CellOutcome Join() {
     thread_.join();
