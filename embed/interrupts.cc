@@ -282,6 +282,8 @@ bool RestoreInterrupts() {
   return changed;
 }
 
+void SetKeeper(pid_t keeper) { g_keeper = keeper; }
+
 bool BeginCell(uint32_t cell) {
   g_interrupted = false;
   g_pending = false;

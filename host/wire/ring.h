@@ -71,6 +71,10 @@ class RingMemory {
   RingMemory& operator=(RingMemory&& other) noexcept;
   ~RingMemory();
 
+  // Puts other memory in the place of what is mapped, at the same address; without a descriptor,
+  // memory of this process's own.
+  absl::Status Remap(std::optional<int> memory_fd);
+
   RingHeader& header() const { return *static_cast<RingHeader*>(base_); }
   char* data() const { return static_cast<char*>(base_) + kRingDataOffset; }
 
