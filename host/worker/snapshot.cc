@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<Worker>> MakeUnborn(EventLoop& loop, Birth& birth
                                                    WorkerListener& listener) {
   return Worker::Create(
       loop, std::move(birth.ends), *std::move(birth.ring),
-      [] { return std::string("the copy could not be forked"); }, listener);
+      [] { return absl::UnavailableError("the copy could not be forked"); }, listener);
 }
 
 }  // namespace
