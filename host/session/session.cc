@@ -58,7 +58,8 @@ absl::Status Session::Prepare() {
   wire::Setup setup = {.cwd = options_.cwd,
                        .environment = options_.environment,
                        .sys_path = options_.sys_path,
-                       .memory_cap = options_.memory_cap};
+                       .memory_cap = options_.memory_cap,
+                       .open_files = options_.open_files};
   CELLAR_ASSIGN_OR_RETURN(worker_, source->Fork(setup, *this));
   template_was_ready_ = source->ready().has_value();
   worker_ready_ = false;
@@ -310,6 +311,9 @@ void Session::OnWorkerExit(WorkerExit exit) {
   // The template was killed before it could fork, and nobody knew yet: nothing has run, so another
   // one may try.
   bool again = worker_->pid() < 0 && template_was_ready_ && !std::exchange(start_retried_, true);
+  // It was dead already when the cell was sent to it.
+  const bool found_dead = worker_ready_ && running_ != nullptr && !running_->ended &&
+                          !worker_->HasBegun(running_->outcome.execution_count);
   // Not destroyed here: this is a call from inside it.
   loop_.Post([worker = std::move(worker_)] {});
   bool could_not_start = !std::exchange(worker_ready_, false);
@@ -332,6 +336,8 @@ void Session::OnWorkerExit(WorkerExit exit) {
     if (again && !has_run && running_->ladder == nullptr && !running_->interrupt_when_ready) {
       std::unique_ptr<RunningCell> cell = std::move(running_);
       queue_.push_front(CellJob{std::move(cell->request), std::move(cell->done)});
+    } else if (found_dead && !has_run && running_->ladder == nullptr) {
+      RunOnNewWorker(exit);
     } else if (could_not_start && !has_run) {
       FailStart(exit);
     } else {
@@ -339,6 +345,15 @@ void Session::OnWorkerExit(WorkerExit exit) {
     }
   }
   Pump();
+}
+
+// The cell waits for the next worker, as if the death had been noticed in time.
+void Session::RunOnNewWorker(const WorkerExit& exit) {
+  std::unique_ptr<RunningCell> cell = std::move(running_);
+  loop_.Cancel(cell->timeout_timer);
+  --cells_run_;
+  Recover(exit);
+  queue_.push_front(CellJob{std::move(cell->request), std::move(cell->done)});
 }
 
 // No cell has run: what was to run may be tried again, or fails.
@@ -432,6 +447,7 @@ std::optional<CellOutcome> Session::OutcomeSoFar() const {
 
 void Session::KillWorker(std::string reason) {
   if (worker_ == nullptr || closing_) return;
+  if (busy()) reason += ", in cell " + std::to_string(running_->outcome.execution_count);
   kill_reason_ = std::move(reason);
   worker_->Kill();
 }

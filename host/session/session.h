@@ -43,6 +43,7 @@ struct SessionOptions {
   std::vector<std::string> sys_path;
   absl::Duration interrupt_grace = kInterruptGrace;
   uint64_t memory_cap = 0;  // bytes; 0 = none
+  uint64_t open_files = 0;  // soft limit of the worker; 0 = the host's
   SinkOptions output;
   // Why there is no state where a client could expect some, for the first outcome; or empty.
   std::string fresh_reason;
@@ -167,6 +168,7 @@ class Session : private WorkerListener {
   void OnTimeout();
   void Settle(RunningCell& cell);
   void FinishCell();
+  void RunOnNewWorker(const WorkerExit& exit);
   void FailStart(const WorkerExit& exit);
   void OnDeathInCell(WorkerExit exit);
   void FinishAsDead(WorkerExit exit, const Recovery& recovery);

@@ -81,6 +81,8 @@ class Worker {
   void Kill();
 
   int pid() const { return pid_; }
+  // Whether code of the cell may have run; also after the worker's end.
+  bool HasBegun(uint32_t cell) { return timeline_.shared().begun_cell.load() == cell; }
 
  private:
   Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
