@@ -311,9 +311,11 @@ void Session::OnWorkerExit(WorkerExit exit) {
   // The template was killed before it could fork, and nobody knew yet: nothing has run, so another
   // one may try.
   bool again = worker_->pid() < 0 && template_was_ready_ && !std::exchange(start_retried_, true);
-  // It was dead already when the cell was sent to it.
+  // It was dead already when the cell was sent to it: the cell before is the last that it began. A
+  // worker that wrote garbage is not believed.
   const bool found_dead = worker_ready_ && running_ != nullptr && !running_->ended &&
-                          !worker_->HasBegun(running_->outcome.execution_count);
+                          exit.reason.empty() &&
+                          worker_->HasBegun(running_->outcome.execution_count - 1);
   // Not destroyed here: this is a call from inside it.
   loop_.Post([worker = std::move(worker_)] {});
   bool could_not_start = !std::exchange(worker_ready_, false);

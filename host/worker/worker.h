@@ -81,7 +81,7 @@ class Worker {
   void Kill();
 
   int pid() const { return pid_; }
-  // Whether code of the cell may have run; also after the worker's end.
+  // Whether it says that this is the last cell it began; also after its end.
   bool HasBegun(uint32_t cell) { return timeline_.shared().begun_cell.load() == cell; }
 
  private:
