@@ -78,7 +78,7 @@ void Output::ForgetFinishedChildren() {
 }
 
 absl::Status Output::Adopt(int ring, int doorbell, int out, int err) {
-  CELLAR_RETURN_IF_ERROR(memory_.Remap(ring));
+  CELLAR_RETURN_IF_ERROR(Remap(ring));
   std::destroy_at(&writer_);
   std::construct_at(&writer_, memory_);
   Replace(doorbell, out, err);
@@ -86,10 +86,18 @@ absl::Status Output::Adopt(int ring, int doorbell, int out, int err) {
 }
 
 absl::Status Output::Silence() {
-  CELLAR_RETURN_IF_ERROR(memory_.Remap(std::nullopt));
+  CELLAR_RETURN_IF_ERROR(Remap(std::nullopt));
   UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null) return ErrnoStatus(errno, "opening /dev/null");
   Replace(null.get(), null.get(), null.get());
+  return absl::OkStatus();
+}
+
+// The host must be able to tell whether a cell has begun in a copy, too.
+absl::Status Output::Remap(std::optional<int> ring) {
+  const uint32_t begun = shared().begun_cell.load();
+  CELLAR_RETURN_IF_ERROR(memory_.Remap(ring));
+  shared().begun_cell.store(begun);
   return absl::OkStatus();
 }
 

@@ -47,6 +47,7 @@ class Output {
 
  private:
   void RingDoorbell();
+  absl::Status Remap(std::optional<int> ring);
   void Replace(int doorbell, int out, int err);
 
   wire::RingMemory memory_;

@@ -66,7 +66,8 @@ absl::Status Session::Prepare() {
   wire::Setup setup = {.cwd = options_.cwd,
                        .environment = options_.environment,
                        .sys_path = options_.sys_path,
-                       .memory_cap = options_.memory_cap};
+                       .memory_cap = options_.memory_cap,
+                       .open_files = options_.open_files};
   CELLAR_ASSIGN_OR_RETURN(worker_, source->Fork(setup, *this));
   ConnectBridge();
   template_was_ready_ = source->ready().has_value();
@@ -454,6 +455,7 @@ void Session::OnWorkerExit(WorkerExit exit) {
   bridge_.reset();
   queries_.FailAll(closing_ ? absl::CancelledError("the session was closed")
                             : absl::UnavailableError("the worker " + exit.Describe()));
+  if (!closing_ && FoundDead(exit)) Requeue();
   if (!restore_failed && worker_ready_ && !closing_ && !resetting_) CountDeath(exit);
   if (!closing_ && !resetting_ && StartRestore(exit, restore_failed)) return;
   // The template was killed before it could fork, and nobody knew yet: nothing has run, so another
@@ -490,6 +492,23 @@ void Session::OnWorkerExit(WorkerExit exit) {
     }
   }
   Pump();
+}
+
+// It was dead already when the cell was sent to it: the cell before is the last that it began. A
+// worker that wrote garbage is not believed.
+bool Session::FoundDead(const WorkerExit& exit) {
+  return worker_ready_ && running_ != nullptr && !running_->ended && running_->ladder == nullptr &&
+         running_->outcome.runs == 1 && exit.reason.empty() &&
+         worker_->HasBegun(running_->outcome.execution_count - 1);
+}
+
+// The cell waits for the next worker, as if the death had been noticed in time.
+void Session::Requeue() {
+  std::unique_ptr<RunningCell> cell = std::move(running_);
+  loop_.Cancel(cell->timeout_timer);
+  --cells_run_;
+  next_cell_ = cell->outcome.execution_count;
+  queue_.push_front(CellJob{std::move(cell->request), std::move(cell->done)});
 }
 
 // No cell has run: what was to run may be tried again, or fails.
@@ -603,6 +622,7 @@ std::optional<CellOutcome> Session::OutcomeSoFar() const {
 
 void Session::KillWorker(std::string reason) {
   if (worker_ == nullptr || closing_) return;
+  if (busy()) reason += ", in cell " + std::to_string(running_->outcome.execution_count);
   kill_reason_ = std::move(reason);
   worker_->Kill();
 }

@@ -47,6 +47,7 @@ struct SessionOptions {
   std::vector<std::string> sys_path;
   absl::Duration interrupt_grace = kInterruptGrace;
   uint64_t memory_cap = 0;  // bytes; 0 = none
+  uint64_t open_files = 0;  // soft limit of the worker; 0 = the host's
   SinkOptions output;
   // Why there is no state where a client could expect some, for the first outcome; or empty.
   std::string fresh_reason;
@@ -260,6 +261,8 @@ class Session : private WorkerListener, private BridgeListener {
   void OnTimeout(RunningCell& cell);
   void Settle(RunningCell& cell);
   void FinishCell(RunningCell& cell);
+  bool FoundDead(const WorkerExit& exit);
+  void Requeue();
   void FailStart(const WorkerExit& exit);
   // `restored`: what a snapshot has brought back; nothing when all is lost.
   void OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored);
