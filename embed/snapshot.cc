@@ -66,8 +66,8 @@ Inheritance Examine(const CopyContext& context, const CopyRequest& request) {
   std::set<int> own = context.own_fds;
   for (int fd : output.fds()) own.insert(fd);
   for (const UniqueFd& fd : request.fds) own.insert(fd.get());
-  own.insert({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, Worker().channel.fd(),
-              Worker().faults.get()});
+  own.insert(
+      {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, Worker().channel.fd(), Worker().faults.get()});
   Inheritance inheritance = {.fds = ListUserFds(own, output.out_inode(), output.err_inode()),
                              .original = getpid()};
   for (const std::string& name : context.threads) {
@@ -138,8 +138,7 @@ bool ForkAndAnswer(CopyRequest& request, Inheritance& inheritance, bool from_liv
               .library_directory = g_library_directory};
   }
   PyOS_BeforeFork();
-  ProcessCopy copy =
-      ForkCopy(request.message.kind == CopyKind::kBranched ? &keeper : nullptr);
+  ProcessCopy copy = ForkCopy(request.message.kind == CopyKind::kBranched ? &keeper : nullptr);
   if (copy.in_copy) {
     BecomeCopy(request, inheritance, from_live_worker);
     PyOS_AfterFork_Child();
@@ -209,9 +208,9 @@ std::optional<Awakening> MakeCopy(CopyRequest request, const CopyContext& contex
   PauseOpenMp();
   if (request.message.cautious) {
     if (int unknown = CountUnknownThreads(context.python_threads); unknown > 0) {
-      wire::Copied refused = {.request = request.message.request,
-                              .error = std::to_string(unknown) +
-                                       " threads of native code may not survive a fork"};
+      wire::Copied refused = {
+          .request = request.message.request,
+          .error = std::to_string(unknown) + " threads of native code may not survive a fork"};
       Worker().channel.Send(wire::MessageFrame(refused));
       return std::nullopt;
     }
@@ -220,8 +219,7 @@ std::optional<Awakening> MakeCopy(CopyRequest request, const CopyContext& contex
   if (!ForkAndAnswer(request, inheritance, /*from_live_worker=*/true)) return std::nullopt;
   bool asleep = request.message.kind == CopyKind::kAsleep;
   if (asleep) {
-    Worker().channel.Send(
-        wire::MessageFrame(wire::Hello{.not_carried = inheritance.not_carried}));
+    Worker().channel.Send(wire::MessageFrame(wire::Hello{.not_carried = inheritance.not_carried}));
   }
   while (asleep) {
     request = Sleep();

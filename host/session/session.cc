@@ -23,7 +23,10 @@ std::string Seconds(absl::Duration duration) {
 
 Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage,
                  SessionOptions options)
-    : loop_(loop), templates_(templates), storage_(storage), options_(std::move(options)),
+    : loop_(loop),
+      templates_(templates),
+      storage_(storage),
+      options_(std::move(options)),
       snapshots_(loop, options_.snapshots) {
   background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
 }
@@ -295,9 +298,9 @@ void Session::FinishAsDead(WorkerExit exit, const std::string& restored) {
   outcome.state_detail = killed ? "did not react to the interrupt and was killed, state lost"
                                 : "the worker " + exit.Describe() + ", state lost";
   outcome.error = CellError{.ename = killed ? "CellKilled" : "WorkerDied",
-                            .evalue = rewind_ ? "the session was rewound"
+                            .evalue = rewind_  ? "the session was rewound"
                                       : killed ? "the cell did not react to the interrupt"
-                                             : "the worker " + exit.Describe(),
+                                               : "the worker " + exit.Describe(),
                             .traceback = exit.python_stack};
   if (!restored.empty()) {
     outcome.state = StateAfter::kRestored;

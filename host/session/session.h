@@ -95,8 +95,8 @@ class Session : private WorkerListener {
   using BranchCallback = absl::AnyInvocable<void(absl::StatusOr<Branched>)>;
 
   // Ends the running cell and goes back to before `cell`, which a kept snapshot must stand before;
-  // without one, to the newest snapshot older than the last cell's end. What waits in the queue runs
-  // after it.
+  // without one, to the newest snapshot older than the last cell's end. What waits in the queue
+  // runs after it.
   void Rewind(std::optional<uint32_t> cell, RewindCallback done);
   // Another session that goes on from here, or from a snapshot; after everything asked for before.
   void Branch(BranchOptions options, BranchCallback done);

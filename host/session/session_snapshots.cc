@@ -27,8 +27,7 @@ std::string PlaceOfDeath(const std::string& python_stack) {
 std::string DescribeUndone(uint32_t first, uint32_t end) {
   if (first >= end) return "";
   if (first + 1 == end) return absl::StrCat("cell ", first, " is undone");
-  return absl::StrCat("cells ", first, first + 2 == end ? " and " : " to ", end - 1,
-                      " are undone");
+  return absl::StrCat("cells ", first, first + 2 == end ? " and " : " to ", end - 1, " are undone");
 }
 
 }  // namespace
@@ -46,8 +45,8 @@ void Session::TakeSnapshotFirst(Job next) {
   });
 }
 
-// True when a copy of a snapshot is being made that will go on in the worker's place. What it cannot
-// be made of is dropped.
+// True when a copy of a snapshot is being made that will go on in the worker's place. What it
+// cannot be made of is dropped.
 bool Session::StartRestore(const WorkerExit& exit, bool restore_failed) {
   if (restore_failed) {
     snapshots_.Drop(restore_->from);
@@ -103,8 +102,8 @@ void Session::FinishRestore() {
   }
   if (rewind_) {
     RewindCallback done = std::move(std::exchange(rewind_, std::nullopt)->done);
-    done(Standing{.before_cell = restore.moment.before_cell,
-                  .not_carried = worker_->not_carried()});
+    done(
+        Standing{.before_cell = restore.moment.before_cell, .not_carried = worker_->not_carried()});
   }
   Pump();
 }
@@ -144,8 +143,7 @@ std::string Session::DescribeRestored(const Restore& restore) const {
 void Session::Rewind(std::optional<uint32_t> cell, RewindCallback done) {
   if (closing_) return done(absl::FailedPreconditionError("the session is closed"));
   if (restore_ || rewind_) return done(absl::UnavailableError("the session is being restored"));
-  Snapshots::Entry* entry =
-      cell ? snapshots_.Find(*cell) : snapshots_.FindOlderThan(next_cell_);
+  Snapshots::Entry* entry = cell ? snapshots_.Find(*cell) : snapshots_.FindOlderThan(next_cell_);
   if (entry == nullptr || worker_ == nullptr) {
     std::vector<std::string> kept;
     for (const KeptSnapshot& moment : snapshots_.status().kept) {
@@ -191,8 +189,8 @@ void Session::StartAsBranch(Session& source, const BranchOptions& options, Branc
   } else if (Snapshots::Entry* entry = source.snapshots_.Find(*options.before_cell)) {
     worker = entry->snapshot->Branch(*source.worker_, !options.same_random, *this);
   } else {
-    worker = absl::NotFoundError(
-        absl::StrCat("no snapshot stands before cell ", *options.before_cell));
+    worker =
+        absl::NotFoundError(absl::StrCat("no snapshot stands before cell ", *options.before_cell));
   }
   if (!worker.ok()) return FinishBranch(worker.status());
   worker_ = *std::move(worker);

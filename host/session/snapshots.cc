@@ -15,7 +15,8 @@ constexpr absl::Duration kIdle = absl::Milliseconds(5);
 constexpr int kCellsPerSnapshot = 20;
 // For the fork itself, and about as much again for the pages that the next cell has to copy.
 constexpr int kCostOfFork = 2;
-// A worker that is busy with a background task must not hold up the next cell, which has a time-out.
+// A worker that is busy with a background task must not hold up the next cell, which has a
+// time-out.
 constexpr absl::Duration kPatience = absl::Seconds(1);
 constexpr absl::Duration kMeasureEvery = absl::Seconds(1);
 
@@ -144,8 +145,7 @@ void Snapshots::Drop(const Snapshot* snapshot) {
 
 void Snapshots::OnRestored(uint32_t cell) {
   ++epoch_;
-  std::erase_if(entries_,
-                [cell](const Entry& entry) { return entry.moment.before_cell > cell; });
+  std::erase_if(entries_, [cell](const Entry& entry) { return entry.moment.before_cell > cell; });
   if (Entry* entry = Newest()) entry->moment.values_set_since = false;
   changed_ = false;
   last_cell_ = absl::ZeroDuration();

@@ -1,5 +1,5 @@
-// The snapshots that a session keeps: when one is taken, which are dropped, and what they cost. Does
-// not decide when to go back to one.
+// The snapshots that a session keeps: when one is taken, which are dropped, and what they cost.
+// Does not decide when to go back to one.
 //
 // Lives on the loop's thread.
 #pragma once

@@ -166,15 +166,14 @@ Copier::Callback Worker::WhenBorn() {
 }
 
 Copier::Callback Worker::SpareBranch(Copier::Callback born) {
-  return [this, alive = alive_,
-          born = std::move(born)](absl::StatusOr<wire::Copied> copied) mutable {
-    if (*alive && copied.ok()) {
-      (void)wire::SendControl(
-          ends_.keeper.get(),
-          wire::Spare{.keeper_pid = copied->keeper_pid, .worker_pid = copied->pid});
-    }
-    born(std::move(copied));
-  };
+  return
+      [this, alive = alive_, born = std::move(born)](absl::StatusOr<wire::Copied> copied) mutable {
+        if (*alive && copied.ok()) {
+          (void)wire::SendControl(ends_.keeper.get(), wire::Spare{.keeper_pid = copied->keeper_pid,
+                                                                  .worker_pid = copied->pid});
+        }
+        born(std::move(copied));
+      };
 }
 
 void Worker::OnBorn(absl::StatusOr<wire::Copied> copied) {

@@ -65,8 +65,7 @@ TEST_F(AutoTest, SaysWhenAWorkerDiedBetweenCells) {
   CellOutcome outcome = Run("x");
   EXPECT_THAT(outcome, ResultIs("1"));
   EXPECT_EQ(outcome.state, StateAfter::kRestored);
-  EXPECT_EQ(outcome.state_detail,
-            "the worker died of SIGKILL; state is that of before cell 2");
+  EXPECT_EQ(outcome.state_detail, "the worker died of SIGKILL; state is that of before cell 2");
   EXPECT_EQ(Run("x").state, StateAfter::kKept);
 }
 

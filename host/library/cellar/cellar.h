@@ -129,10 +129,10 @@ class Session {
   absl::StatusOr<nlohmann::json> Get(std::string name);
   absl::StatusOr<std::string> GetBytes(std::string name);
 
-  // Goes back to before a cell, with all its variables, tasks, imports, working directory and random
-  // numbers; NotFound when no snapshot stands there. Without a cell, to the newest snapshot older
-  // than the last cell's end. A running cell is ended first. What has left the process is not undone:
-  // files, network, child processes.
+  // Goes back to before a cell, with all its variables, tasks, imports, working directory and
+  // random numbers; NotFound when no snapshot stands there. Without a cell, to the newest snapshot
+  // older than the last cell's end. A running cell is ended first. What has left the process is not
+  // undone: files, network, child processes.
   absl::StatusOr<Standing> Rewind(std::optional<uint32_t> before_cell = std::nullopt);
   // Another session that goes on from here, or from a snapshot, by itself.
   absl::StatusOr<Branched> Branch(BranchOptions options = {});
