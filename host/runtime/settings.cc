@@ -146,6 +146,8 @@ constexpr double kMaxIdleSeconds = 365 * 24 * 3600;
 constexpr IntegerRange kSessionRange = {1, 100'000};
 constexpr IntegerRange kMemoryCapRangeMb = {0, int64_t{1} << 30};
 constexpr IntegerRange kOutputBudgetRangeKb = {1, int64_t{1} << 20};
+constexpr IntegerRange kSnapshotsRange = {1, 1000};
+constexpr IntegerRange kPercentRange = {1, 100};
 
 constexpr Field kFields[] = {
     {"interpreter",
@@ -179,6 +181,22 @@ constexpr Field kFields[] = {
     {"output_budget_kb",
      [](const json& v, const Place& at, Settings& s) {
        return ReadSize(v, at, kOutputBudgetRangeKb, 1 << 10, s.output_budget_bytes);
+     }},
+    {"snapshots",
+     [](const json& v, const Place& at, Settings& s) {
+       return ReadChoice<SnapshotPolicy>(v, at,
+                                         {{"auto", SnapshotPolicy::kAuto},
+                                          {"always", SnapshotPolicy::kAlways},
+                                          {"off", SnapshotPolicy::kOff}},
+                                         s.snapshots);
+     }},
+    {"snapshots_kept",
+     [](const json& v, const Place& at, Settings& s) {
+       return ReadCount(v, at, kSnapshotsRange, s.snapshots_kept);
+     }},
+    {"snapshots_memory_percent",
+     [](const json& v, const Place& at, Settings& s) {
+       return ReadCount(v, at, kPercentRange, s.snapshots_memory_percent);
      }},
 };
 

@@ -21,6 +21,13 @@ absl::string_view ToolModeName(ToolMode mode);
 // What happens to a cell whose worker died under it.
 enum class Retry { kNever, kOnce };
 
+// When a session takes a snapshot of its state.
+enum class SnapshotPolicy {
+  kAuto,    // where it costs no one time: when the session has nothing to do, or after long cells
+  kAlways,  // before every cell
+  kOff,
+};
+
 // The comment after a member is its key in settings.json, where that differs from the name.
 struct Settings {
   std::string interpreter;             // executable or environment directory; empty = choose
@@ -34,6 +41,9 @@ struct Settings {
   int64_t memory_cap_bytes = 0;                     // memory_cap_mb (MiB); 0 = no cap
   Retry retry = Retry::kNever;
   int64_t output_budget_bytes = 50 * 1024;  // output_budget_kb (KiB)
+  SnapshotPolicy snapshots = SnapshotPolicy::kAuto;
+  int snapshots_kept = 4;
+  int snapshots_memory_percent = 25;  // of the available memory, for those of one session together
 };
 
 // Reads <HOME>/.cellar/settings.json, then <cwd>/.cellar/settings.json over it, then PI_PY. A key

@@ -37,8 +37,8 @@ enum class CellStatus { kComplete, kError, kCancelled };
 enum class StateAfter {
   kKept,
   kRestored,  // the worker is gone; the state is that of a snapshot, state_detail says which
-  kLost,   // the worker is gone, and with it all that cells had defined
-  kFresh,  // kept, but the cell ran in a namespace that was unexpectedly empty
+  kLost,      // the worker is gone, and with it all that cells had defined
+  kFresh,     // kept, but the cell ran in a namespace that was unexpectedly empty
 };
 
 struct CellOutcome {

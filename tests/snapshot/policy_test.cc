@@ -91,7 +91,7 @@ TEST_F(AutoTest, DoesNotForkUnderThreadsThatItDoesNotKnow) {
 class AlwaysTest : public PolicyTest {
  protected:
   SessionOptions Options() override {
-    return {.snapshots = {.policy = SnapshotPolicy::kAlways, .kept = 3}};
+    return {.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kAlways, .kept = 3}};
   }
 };
 
@@ -104,7 +104,7 @@ TEST_F(AlwaysTest, KeepsTheNewest) {
 class LittleMemoryTest : public PolicyTest {
  protected:
   SessionOptions Options() override {
-    return {.snapshots = {.policy = SnapshotPolicy::kAlways, .memory_share = 0.001}};
+    return {.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kAlways, .memory_share = 0.001}};
   }
 };
 

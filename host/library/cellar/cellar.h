@@ -63,12 +63,12 @@ struct HostOptions {
 };
 
 struct SessionOptions {
-  std::string cwd;                    // empty = where the program was when the host started
-  std::vector<std::string> sys_path;  // in front of Python's own
-  EnvironmentOverrides environment;   // nullopt removes a variable
-  std::string interpreter;            // empty = the host's
-  std::vector<std::string> preload;   // empty = the host's
-  SnapshotOptions snapshots;
+  std::string cwd;                           // empty = where the program was when the host started
+  std::vector<std::string> sys_path;         // in front of Python's own
+  EnvironmentOverrides environment;          // nullopt removes a variable
+  std::string interpreter;                   // empty = the host's
+  std::vector<std::string> preload;          // empty = the host's
+  std::optional<SnapshotOptions> snapshots;  // nothing = as the settings say
 };
 
 struct Branched;
