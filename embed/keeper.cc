@@ -43,11 +43,11 @@ class Keeper {
   // One round; false when the session is over.
   bool Serve() {
     // What the host said before the worker ended comes first: a snapshot to be kept, perhaps.
-    bool ended = worker_ != 0 && WorkerHasEnded(WNOHANG);
+    const pid_t ended = worker_ != 0 && WorkerHasEnded(WNOHANG) ? worker_ : 0;
     while (IsReadable(host_.get())) {
       if (!HandleMessage()) return false;
     }
-    if (ended && worker_ != 0) EndWorker();
+    if (ended != 0 && ended == worker_) EndWorker();
     ReapOrphans();
     if (worker_ == 0 && asleep_.empty()) return false;
     pollfd fds[] = {
@@ -212,7 +212,7 @@ class Keeper {
   UniqueFd signals_;
   std::set<pid_t> asleep_;           // snapshots
   std::map<pid_t, pid_t> branches_;  // keepers of sessions that branched off, and their workers
-  siginfo_t exit_ = {};  // of the worker
+  siginfo_t exit_ = {};              // of the worker
 };
 
 }  // namespace

@@ -163,10 +163,9 @@ void RefuseCopy(const std::string& reason) {
 // (reseed, not_carried) in a copy that is to run, None in this process.
 py::object CopyWorker(std::vector<std::string> threads, int python_threads, std::set<int> fds) {
   CopyRequest request = *std::exchange(g_copy_request, std::nullopt);
-  std::optional<Awakening> awake =
-      MakeCopy(std::move(request), {.threads = std::move(threads),
-                                    .python_threads = python_threads,
-                                    .own_fds = std::move(fds)});
+  std::optional<Awakening> awake = MakeCopy(
+      std::move(request),
+      {.threads = std::move(threads), .python_threads = python_threads, .own_fds = std::move(fds)});
   if (!awake) return py::none();
   return py::make_tuple(awake->reseed, awake->not_carried);
 }

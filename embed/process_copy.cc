@@ -45,8 +45,8 @@ char* HelperStack(int number) {
   return stacks + static_cast<size_t>(number + 1) * kHelperStack;
 }
 
-// glibc's fork: it takes the locks of malloc and stdio, and runs what libraries registered. Called by
-// a helper in the name of the main thread, which stands still.
+// glibc's fork: it takes the locks of malloc and stdio, and runs what libraries registered. Called
+// by a helper in the name of the main thread, which stands still.
 void Fork() {
   pid_t pid = fork();
   if (pid == 0) {

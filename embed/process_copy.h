@@ -1,5 +1,5 @@
-// The fork behind a copy of a worker. Nobody sees a child come or go: neither a wait() nor a SIGCHLD
-// handler of the original.
+// The fork behind a copy of a worker. Nobody sees a child come or go: neither a wait() nor a
+// SIGCHLD handler of the original.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,6 @@
-// Copies of a worker: sleeping ones (snapshots), and those that go on as a worker of their own. Made
-// by fork, so every Python object is in them as it was; what a fork cannot carry is found and named.
+// Copies of a worker: sleeping ones (snapshots), and those that go on as a worker of their own.
+// Made by fork, so every Python object is in them as it was; what a fork cannot carry is found and
+// named.
 #pragma once
 
 #include <optional>
@@ -30,8 +31,9 @@ struct Awakening {
   std::vector<std::string> not_carried;
 };
 
-// Makes the copy and answers the host; returns nothing in the process that was asked. In the copy it
-// returns as soon as that is to run: at once, or, through a copy of the copy, after it has slept.
+// Makes the copy and answers the host; returns nothing in the process that was asked. In the copy
+// it returns as soon as that is to run: at once, or, through a copy of the copy, after it has
+// slept.
 std::optional<Awakening> MakeCopy(CopyRequest request, const CopyContext& context);
 
 // Where a branch's keeper finds the libpython that this program was started with, or empty.

@@ -136,8 +136,9 @@ std::string DescribeDead(int fd) {
 
 // Of its own offset and locks; -1 when it cannot be opened again.
 UniqueFd Reopen(const UserFd& fd) {
-  constexpr int kOnlyWhenCreating = O_CREAT | O_EXCL | O_TRUNC | O_NOCTTY;
-  int flags = (fd.status_flags & ~kOnlyWhenCreating) | O_CLOEXEC;
+  // O_NOFOLLOW, which sqlite uses, would refuse the link in /proc.
+  constexpr int kOnlyTheFirstTime = O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW;
+  int flags = (fd.status_flags & ~kOnlyTheFirstTime) | O_CLOEXEC | O_NOCTTY;
   UniqueFd again(open(ProcPath(fd.number).c_str(), flags));
   if (again && fd.offset > 0) lseek(again.get(), fd.offset, SEEK_SET);
   return again;

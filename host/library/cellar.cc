@@ -92,7 +92,7 @@ absl::StatusOr<host::SessionOptions> Host::Prepare(SessionOptions options) const
   session.sys_path = std::move(options.sys_path);
   for (auto& [name, value] : options.environment) session.environment.push_back({name, value});
   if (options_.interrupt_grace) session.interrupt_grace = *options_.interrupt_grace;
-  session.snapshots = options.snapshots;
+  if (options.snapshots) session.snapshots = *options.snapshots;
   return session;
 }
 

@@ -103,6 +103,9 @@ absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
   session.memory_cap = static_cast<uint64_t>(settings.memory_cap_bytes);
   session.open_files = OpenFileLimitBefore();
   session.output = OutputLimits(settings);
+  session.snapshots = {.policy = settings.snapshots,
+                       .kept = static_cast<size_t>(settings.snapshots_kept),
+                       .memory_share = settings.snapshots_memory_percent / 100.0};
   return launch;
 }
 

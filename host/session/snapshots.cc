@@ -119,7 +119,8 @@ void Snapshots::Add(std::unique_ptr<Snapshot> snapshot, uint32_t before_cell) {
   });
   // The same moment as an earlier one but for values that were set since.
   if (Entry* same = Find(before_cell)) Drop(same->snapshot.get());
-  entries_.push_back({{.before_cell = before_cell}, std::move(snapshot)});
+  const KeptSnapshot moment = {.before_cell = before_cell, .cost = snapshot->cost()};
+  entries_.push_back({moment, std::move(snapshot)});
   if (entries_.size() > options_.kept) entries_.erase(entries_.begin());
   MeasureNow();
 }

@@ -13,15 +13,10 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
+#include "host/runtime/settings.h"
 #include "host/worker/snapshot.h"
 
 namespace cellar::host {
-
-enum class SnapshotPolicy {
-  kAuto,    // where it costs no one time: when the session has nothing to do, or after long cells
-  kAlways,  // before every cell
-  kOff,
-};
 
 struct SnapshotOptions {
   SnapshotPolicy policy = SnapshotPolicy::kAuto;
@@ -35,6 +30,7 @@ struct KeptSnapshot {
   uint32_t before_cell = 0;
   // A value was set from outside since then, though no cell ran: it is undone too.
   bool values_set_since = false;
+  absl::Duration cost;  // how long the worker stood still for it
 };
 
 struct SnapshotStatus {

@@ -12,8 +12,7 @@ namespace {
 
 constexpr size_t kMaxFds = 16;
 
-absl::Status SendParts(int socket, std::span<iovec> parts, const std::vector<int>& fds,
-                       int flags) {
+absl::Status SendParts(int socket, std::span<iovec> parts, const std::vector<int>& fds, int flags) {
   alignas(cmsghdr) char ancillary[CMSG_SPACE(kMaxFds * sizeof(int))] = {};
   msghdr header = {.msg_iov = parts.data(), .msg_iovlen = parts.size()};
   if (!fds.empty()) {

@@ -27,8 +27,7 @@ absl::StatusOr<Birth> MakeBirth() {
   birth.worker_fds[wire::kChannelFd] = std::move(channel.second);
   CELLAR_ASSIGN_OR_RETURN(birth.worker_fds[wire::kRingFd],
                           MakeSealedMemory("cellar-ring", wire::kRingMemorySize));
-  CELLAR_ASSIGN_OR_RETURN(birth.ring,
-                          wire::RingMemory::Map(birth.worker_fds[wire::kRingFd].get()));
+  CELLAR_ASSIGN_OR_RETURN(birth.ring, wire::RingMemory::Map(birth.worker_fds[wire::kRingFd].get()));
   UniqueFd doorbell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!doorbell) return ErrnoStatus(errno, "creating a doorbell");
   CELLAR_ASSIGN_OR_RETURN(birth.ends.doorbell, MoveHigh(std::move(doorbell)));

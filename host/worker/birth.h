@@ -25,7 +25,8 @@ struct WorkerEnds {
 struct Birth {
   WorkerEnds ends;
   std::optional<wire::RingMemory> ring;
-  std::vector<UniqueFd> worker_fds;  // wire::BirthFd; the host need not keep them once they are sent
+  std::vector<UniqueFd>
+      worker_fds;  // wire::BirthFd; the host need not keep them once they are sent
 
   // The first `count` of the worker's, borrowed. A doorbell and a faults file have one end only.
   std::vector<int> Fds(size_t count) const;

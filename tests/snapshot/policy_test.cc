@@ -65,8 +65,7 @@ TEST_F(AutoTest, SaysWhenAWorkerDiedBetweenCells) {
   CellOutcome outcome = Run("x");
   EXPECT_THAT(outcome, ResultIs("1"));
   EXPECT_EQ(outcome.state, StateAfter::kRestored);
-  EXPECT_EQ(outcome.state_detail,
-            "the worker died of SIGKILL; state is that of before cell 2");
+  EXPECT_EQ(outcome.state_detail, "the worker died of SIGKILL; state is that of before cell 2");
   EXPECT_EQ(Run("x").state, StateAfter::kKept);
 }
 
@@ -92,7 +91,7 @@ TEST_F(AutoTest, DoesNotForkUnderThreadsThatItDoesNotKnow) {
 class AlwaysTest : public PolicyTest {
  protected:
   SessionOptions Options() override {
-    return {.snapshots = {.policy = SnapshotPolicy::kAlways, .kept = 3}};
+    return {.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kAlways, .kept = 3}};
   }
 };
 
@@ -105,7 +104,7 @@ TEST_F(AlwaysTest, KeepsTheNewest) {
 class LittleMemoryTest : public PolicyTest {
  protected:
   SessionOptions Options() override {
-    return {.snapshots = {.policy = SnapshotPolicy::kAlways, .memory_share = 0.001}};
+    return {.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kAlways, .memory_share = 0.001}};
   }
 };
 

@@ -1,5 +1,5 @@
-// A sleeping snapshot is not noticed by the session that it was taken of; and what a snapshot cannot
-// carry is named, and never waited for, in the session that was restored from it.
+// A sleeping snapshot is not noticed by the session that it was taken of; and what a snapshot
+// cannot carry is named, and never waited for, in the session that was restored from it.
 #include <string>
 
 #include "tests/snapshot/snapshot_test.h"
@@ -32,7 +32,8 @@ class PresenceTest : public SnapshotTest {
   }
 };
 
-// --- beside the live session ----------------------------------------------------------------------
+// --- beside the live session
+// ----------------------------------------------------------------------
 
 TEST_F(PresenceTest, AChildSeesTheEndOfItsInput) {
   Run("import subprocess\np = subprocess.Popen(['cat'], stdin=subprocess.PIPE, "
@@ -62,7 +63,8 @@ TEST_F(PresenceTest, WaitFindsNoChild) {
   Run("import os, signal\nseen = []\nsignal.signal(signal.SIGCHLD, lambda *a: seen.append(1))");
   EXPECT_THAT(RunBriefly("os.wait()"), Fails("ChildProcessError"));
   EXPECT_EQ(Evaluate("seen"), "[]");
-  EXPECT_EQ(Evaluate("import subprocess; subprocess.run(['true']).returncode, len(seen)"), "(0, 1)");
+  EXPECT_EQ(Evaluate("import subprocess; subprocess.run(['true']).returncode, len(seen)"),
+            "(0, 1)");
 }
 
 TEST_F(PresenceTest, AThreadInWaitIsNotWoken) {
@@ -84,7 +86,8 @@ TEST_F(PresenceTest, TheOffsetOfAFileIsItsOwn) {
   Run("f.close(); os.unlink(path)");
 }
 
-// --- in the restored session ----------------------------------------------------------------------
+// --- in the restored session
+// ----------------------------------------------------------------------
 
 TEST_F(PresenceTest, ThreadsSocketsFilesAndChildrenAreNamed) {
   Run("import threading, socket, subprocess, time, tempfile, os\n"

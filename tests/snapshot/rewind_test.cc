@@ -61,13 +61,15 @@ TEST_F(RewindTest, EndsTheRunningCellFirst) {
 
 TEST_F(RewindTest, EndsWhatTheUndoneCellStarted) {
   Run("import subprocess");
-  const std::string pid = Evaluate("p = subprocess.Popen(['sleep', '1000'], start_new_session=True); p.pid");
+  const std::string pid =
+      Evaluate("p = subprocess.Popen(['sleep', '1000'], start_new_session=True); p.pid");
   Rewind();
   EXPECT_EQ(Evaluate("import os; os.path.exists('/proc/" + pid + "')"), "False");
 }
 
 TEST_F(RewindTest, AHundredTimesLeavesNothingBehind) {
   Run("x = 0");
+  Run("x = 5");
   const auto open_before = CountOpenFds();
   for (int i = 0; i < 100; ++i) {
     Rewind(2);

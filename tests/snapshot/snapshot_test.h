@@ -9,7 +9,9 @@ class SnapshotTest : public WorkerTest {
  protected:
   explicit SnapshotTest(absl::Duration grace = absl::Seconds(3)) : WorkerTest(grace) {}
 
-  SessionOptions Options() override { return {.snapshots = {.policy = SnapshotPolicy::kAlways}}; }
+  SessionOptions Options() override {
+    return {.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kAlways}};
+  }
 
   Standing Rewind(std::optional<uint32_t> before_cell = std::nullopt) {
     absl::StatusOr<Standing> standing = session().Rewind(before_cell);

@@ -156,7 +156,7 @@ class WorkerTest : public ::testing::Test {
   explicit WorkerTest(absl::Duration grace = absl::Seconds(3)) : host_(SharedHost(grace)) {}
 
   // Without snapshots: whether one was taken in time would depend on the machine.
-  virtual SessionOptions Options() { return {.snapshots = {.policy = SnapshotPolicy::kOff}}; }
+  virtual SessionOptions Options() { return {.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kOff}}; }
 
   void SetUp() override {
     absl::StatusOr<std::unique_ptr<Session>> session = host_.Open(Options());

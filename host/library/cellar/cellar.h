@@ -76,13 +76,13 @@ struct HostOptions {
 };
 
 struct SessionOptions {
-  std::string id;                     // BridgeCall::session
-  std::string cwd;                    // empty = where the program was when the host started
-  std::vector<std::string> sys_path;  // in front of Python's own
-  EnvironmentOverrides environment;   // nullopt removes a variable
-  std::string interpreter;            // empty = the host's
-  std::vector<std::string> preload;   // empty = the host's
-  SnapshotOptions snapshots;
+  std::string id;                            // BridgeCall::session
+  std::string cwd;                           // empty = where the program was when the host started
+  std::vector<std::string> sys_path;         // in front of Python's own
+  EnvironmentOverrides environment;          // nullopt removes a variable
+  std::string interpreter;                   // empty = the host's
+  std::vector<std::string> preload;          // empty = the host's
+  std::optional<SnapshotOptions> snapshots;  // nothing = as the settings say
 };
 
 struct Branched;
@@ -157,10 +157,10 @@ class Session {
                                      bool with_source = false);
   absl::StatusOr<Completeness> IsComplete(std::string text);
 
-  // Goes back to before a cell, with all its variables, tasks, imports, working directory and random
-  // numbers; NotFound when no snapshot stands there. Without a cell, to the newest snapshot older
-  // than the last cell's end. A running cell is ended first. What has left the process is not undone:
-  // files, network, child processes.
+  // Goes back to before a cell, with all its variables, tasks, imports, working directory and
+  // random numbers; NotFound when no snapshot stands there. Without a cell, to the newest snapshot
+  // older than the last cell's end. A running cell is ended first. What has left the process is not
+  // undone: files, network, child processes.
   absl::StatusOr<Standing> Rewind(std::optional<uint32_t> before_cell = std::nullopt);
   // Another session that goes on from here, or from a snapshot, by itself.
   absl::StatusOr<Branched> Branch(BranchOptions options = {});
