@@ -127,7 +127,7 @@ void Session::Fail(Job job, const absl::Status& status) {
 }
 
 void Session::Interrupt() {
-  if (running_ == nullptr || running_->ended) return;
+  if (running_ == nullptr || running_->ended || restore_) return;
   if (running_->ladder != nullptr) return running_->ladder->KillNow();
   if (!worker_ready_) {
     // A worker that is just being made has no handler for the signal yet.
@@ -292,7 +292,8 @@ void Session::OnWorkerExit(WorkerExit exit) {
 
 void Session::FinishAsDead(WorkerExit exit, const std::string& restored) {
   CellOutcome& outcome = running_->outcome;
-  bool killed = rewind_ || (running_->ladder != nullptr && running_->ladder->killed());
+  bool killed =
+      rewind_ || running_->killed || (running_->ladder != nullptr && running_->ladder->killed());
   outcome.status = killed ? CellStatus::kCancelled : CellStatus::kError;
   outcome.state = StateAfter::kLost;
   outcome.state_detail = killed ? "did not react to the interrupt and was killed, state lost"

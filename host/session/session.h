@@ -126,7 +126,8 @@ class Session : private WorkerListener {
     EventLoop::TimerId settle_timer = 0;
     std::unique_ptr<InterruptLadder> ladder;
     bool interrupt_when_ready = false;
-    bool ended = false;  // only the disk is waited for
+    bool killed = false;  // by a ladder that is gone with the worker
+    bool ended = false;   // only the disk is waited for
   };
   struct CellJob {
     CellRequest request;

@@ -67,6 +67,12 @@ bool Session::StartRestore(const WorkerExit& exit, bool restore_failed) {
     }
   }
   if (entry == nullptr) return false;
+  if (running_ != nullptr) {
+    // The cell has ended with its worker; nothing must climb or time out any more.
+    loop_.Cancel(running_->timeout_timer);
+    if (running_->ladder != nullptr) running_->killed = running_->ladder->killed();
+    running_->ladder.reset();
+  }
   absl::StatusOr<std::unique_ptr<Worker>> worker =
       entry->snapshot->Restore(worker_->TakeKeeper(), *this);
   if (!worker.ok()) {
@@ -125,7 +131,7 @@ void Session::TellNotCarried(CellOutcome& outcome) const {
 
 std::string Session::DescribeRestored(const Restore& restore) const {
   const bool in_cell = running_ != nullptr && !running_->ended;
-  const bool killed = in_cell && running_->ladder != nullptr && running_->ladder->killed();
+  const bool killed = in_cell && running_->killed;
   std::string text = rewind_  ? "ended by a rewind"
                      : killed ? "did not react to the interrupt and was killed"
                               : restore.exit.Describe() + PlaceOfDeath(restore.exit.python_stack);
@@ -172,6 +178,7 @@ void Session::Start(BranchJob job) {
         loop_.Post([this, alive, made = std::move(made), done = std::move(done)]() mutable {
           if (!*alive) return done(absl::CancelledError("the session was closed"));
           std::unique_ptr<Session> branch = std::move(branching_);
+          if (made.ok() && closing_) made = absl::CancelledError("the session was closed");
           if (made.ok()) made->session = std::move(branch);
           done(std::move(made));
           Pump();
