@@ -1,6 +1,7 @@
 #include "embed/snapshot.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pybind11/pybind11.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -80,18 +81,19 @@ Inheritance Examine(const CopyContext& context, const CopyRequest& request) {
   return inheritance;
 }
 
+void Add(Inheritance& inheritance, const std::vector<std::string>& phrases) {
+  inheritance.not_carried.insert(inheritance.not_carried.end(), phrases.begin(), phrases.end());
+}
+
 // In the copy: it has time for what would hold up the original.
-void Describe(Inheritance& inheritance) {
-  auto add = [&](const std::vector<std::string>& phrases) {
-    inheritance.not_carried.insert(inheritance.not_carried.end(), phrases.begin(), phrases.end());
-  };
+void DescribeProcess(Inheritance& inheritance) {
   if (inheritance.had_children) {
     for (pid_t child : ChildrenOf(inheritance.original)) {
-      add({"the child process " + std::to_string(child) + " (" + ProcessName(child) + ")"});
+      Add(inheritance,
+          {"the child process " + std::to_string(child) + " (" + ProcessName(child) + ")"});
     }
   }
-  add(DescribeUserFds(inheritance.fds));
-  add(SharedMemory());
+  Add(inheritance, SharedMemory());
 }
 
 [[noreturn]] void Die(const char* what) {
@@ -110,7 +112,7 @@ void BecomeCopy(CopyRequest& request, Inheritance& inheritance, bool from_live_w
   // 3. The host's signals come from the keeper; only a branch has another.
   if (request.message.kind == CopyKind::kBranched) SetKeeper(getppid());
   // 4. What the copy cannot keep is named while it is still there.
-  if (from_live_worker) Describe(inheritance);
+  if (from_live_worker) Add(inheritance, DescribeUserFds(inheritance.fds));
   // 5. Its own channel, ring and pipes, under the numbers that Python knows. One that sleeps prints
   // nothing.
   WorkerParts& worker = Worker();
@@ -132,6 +134,26 @@ void BecomeCopy(CopyRequest& request, Inheritance& inheritance, bool from_live_w
   ReplaceUserFds(inheritance.fds);
 }
 
+// By which the original knows that the copy holds nothing of what cells have opened: it goes on
+// only then, or the next cell might find a port or a lock still taken.
+struct LetGo {
+  UniqueFd read;
+  UniqueFd write;  // closed when it is done
+
+  LetGo() {
+    int pipe[2];
+    if (pipe2(pipe, O_CLOEXEC) != 0) return;
+    read.reset(pipe[0]);
+    write.reset(pipe[1]);
+  }
+  void Wait() {
+    constexpr int kLimitMilliseconds = 100;
+    write.reset();
+    pollfd ended = {read.get(), POLLIN, 0};
+    poll(&ended, 1, kLimitMilliseconds);
+  }
+};
+
 // True in the copy.
 bool ForkAndAnswer(CopyRequest& request, Inheritance& inheritance, bool from_live_worker) {
   const absl::Time start = absl::Now();
@@ -141,14 +163,19 @@ bool ForkAndAnswer(CopyRequest& request, Inheritance& inheritance, bool from_liv
               .host_alive = request.fds[wire::kKeeperHostAliveFd].get(),
               .library_directory = g_library_directory};
   }
+  std::optional<LetGo> let_go;
+  if (from_live_worker && !inheritance.fds.empty()) let_go.emplace();
   PyOS_BeforeFork();
   ProcessCopy copy = ForkCopy(request.message.kind == CopyKind::kBranched ? &keeper : nullptr);
   if (copy.in_copy) {
     BecomeCopy(request, inheritance, from_live_worker);
+    let_go.reset();
+    if (from_live_worker) DescribeProcess(inheritance);
     PyOS_AfterFork_Child();
     return true;
   }
   PyOS_AfterFork_Parent();
+  if (let_go && copy.pid > 0) let_go->Wait();
   request.fds.clear();
   wire::Copied copied = {
       .request = request.message.request,

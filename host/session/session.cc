@@ -266,7 +266,7 @@ Session::RunningCell* Session::Innermost() {
 
 void Session::Interrupt() {
   RunningCell* innermost = Innermost();
-  if (innermost == nullptr) return;
+  if (innermost == nullptr || restore_) return;
   // One after the other from the inside: an interrupt names one cell.
   if (running_ != nullptr) running_->interrupt_after_nested = true;
   for (const std::unique_ptr<RunningCell>& cell : nested_) cell->interrupt_after_nested = true;
@@ -456,6 +456,7 @@ void Session::OnWorkerExit(WorkerExit exit) {
   queries_.FailAll(closing_ ? absl::CancelledError("the session was closed")
                             : absl::UnavailableError("the worker " + exit.Describe()));
   if (!closing_ && FoundDead(exit)) Requeue();
+  StopWatching();
   if (!restore_failed && worker_ready_ && !closing_ && !resetting_) CountDeath(exit);
   if (!closing_ && !resetting_ && StartRestore(exit, restore_failed)) return;
   // The template was killed before it could fork, and nobody knew yet: nothing has run, so another
@@ -482,7 +483,7 @@ void Session::OnWorkerExit(WorkerExit exit) {
   }
   if (running_ != nullptr && !running_->ended) {
     const bool has_run = running_->outcome.runs > 1;
-    if (again && !has_run && running_->ladder == nullptr && !running_->interrupt_when_ready) {
+    if (again && !has_run && !running_->interrupted && !running_->interrupt_when_ready) {
       std::unique_ptr<RunningCell> cell = std::move(running_);
       queue_.push_front(CellJob{std::move(cell->request), std::move(cell->done)});
     } else if (could_not_start && !has_run) {
@@ -521,10 +522,23 @@ void Session::FailStart(const WorkerExit& exit) {
   if (!Relieve(job, status)) Fail(std::move(job), status);
 }
 
+// The cells have ended with their worker; nothing must climb or time out any more.
+void Session::StopWatching() {
+  auto stop = [this](RunningCell& cell) {
+    if (cell.ended) return;
+    loop_.Cancel(cell.timeout_timer);
+    if (cell.ladder == nullptr) return;
+    cell.interrupted = true;
+    cell.killed = cell.ladder->killed();
+    cell.ladder.reset();
+  };
+  if (running_ != nullptr) stop(*running_);
+  for (const std::unique_ptr<RunningCell>& cell : nested_) stop(*cell);
+}
+
 void Session::CountDeath(const WorkerExit& exit) {
-  if (rewind_) return;
   RunningCell* cell = Innermost();
-  if (cell != nullptr && cell->ladder != nullptr) return;  // killed on purpose
+  if (rewind_ || (cell != nullptr && cell->interrupted)) return;  // ended on purpose
   ++deaths_in_a_row_;
   last_death_ = exit.Describe();
 }
@@ -533,7 +547,7 @@ void Session::CountDeath(const WorkerExit& exit) {
 Session::Recovery Session::Lose(const WorkerExit& exit) {
   fresh_reason_ = "the worker " + exit.Describe() + "; this cell ran in a fresh session";
   RunningCell* cell = Innermost();
-  const bool killed = cell != nullptr && cell->ladder != nullptr && cell->ladder->killed();
+  const bool killed = cell != nullptr && cell->killed;
   return {.state = StateAfter::kLost,
           .detail = killed ? "did not react to the interrupt and was killed, state lost"
                            : "the worker " + exit.Describe() + ", state lost",
@@ -542,7 +556,7 @@ Session::Recovery Session::Lose(const WorkerExit& exit) {
 
 void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
   const std::string fresh_before = fresh_reason_;
-  const bool killed = rewind_ || (Innermost()->ladder != nullptr && Innermost()->ladder->killed());
+  const bool killed = rewind_ || Innermost()->killed;
   const Recovery recovery = restored ? *std::move(restored) : Lose(exit);
   // From the inside out: the outcome of the running cell is the last word.
   std::vector<RunningCell*> inner;
@@ -552,7 +566,7 @@ void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
   for (; !inner.empty(); inner.pop_back()) FinishAsDead(*inner.back(), exit, killed, recovery);
   CellOutcome& outcome = running_->outcome;
   const bool may_run_again = running_->request.retry == Retry::kOnce && outcome.runs == 1 &&
-                             recovery.is_before_cell && running_->ladder == nullptr && !rewind_;
+                             recovery.is_before_cell && !running_->interrupted && !rewind_;
   if (!may_run_again || !CheckDeaths().ok() || !Prepare().ok()) {
     return FinishAsDead(*running_, std::move(exit), killed, recovery);
   }

@@ -171,6 +171,8 @@ class Session : private WorkerListener, private BridgeListener {
     EventLoop::TimerId settle_timer = 0;
     std::unique_ptr<InterruptLadder> ladder;
     bool interrupt_when_ready = false;
+    bool interrupted = false;             // by a ladder that is gone with the worker
+    bool killed = false;                  // by that ladder
     uint64_t parent = 0;                  // the call inside whose wait it runs; 0 = none
     bool interrupt_after_nested = false;  // as soon as what is nested in it has ended
     bool ended = false;                   // only the disk is waited for
@@ -242,6 +244,7 @@ class Session : private WorkerListener, private BridgeListener {
   void FinishReset();
   bool Relieve(Job& job, const absl::Status& status);
   absl::Status CheckDeaths() const;
+  void StopWatching();
   void CountDeath(const WorkerExit& exit);
   Recovery Lose(const WorkerExit& exit);
   void ConnectBridge();

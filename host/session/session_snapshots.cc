@@ -130,7 +130,7 @@ void Session::TellNotCarried(CellOutcome& outcome) const {
 
 std::string Session::DescribeRestored(const Restore& restore) {
   const bool in_cell = running_ != nullptr && !running_->ended;
-  const bool killed = in_cell && Innermost()->ladder != nullptr && Innermost()->ladder->killed();
+  const bool killed = in_cell && Innermost()->killed;
   std::string text = rewind_  ? "ended by a rewind"
                      : killed ? "did not react to the interrupt and was killed"
                               : restore.exit.Describe() + PlaceOfDeath(restore.exit.python_stack);
@@ -179,6 +179,7 @@ void Session::Start(BranchJob job) {
         loop_.Post([this, alive, made = std::move(made), done = std::move(done)]() mutable {
           if (!*alive) return done(absl::CancelledError("the session was closed"));
           std::unique_ptr<Session> branch = std::move(branching_);
+          if (made.ok() && closing_) made = absl::CancelledError("the session was closed");
           if (made.ok()) made->session = std::move(branch);
           done(std::move(made));
           Pump();

@@ -191,6 +191,7 @@ void Snapshots::OnMeasured(const std::vector<wire::Memory>& processes, size_t sn
   if (processes.size() != snapshots + 1) return;
   // What the snapshots hold, less the part of it that is the worker's as well.
   const wire::Memory& worker = processes.back();
+  if (worker.resident == 0) return;  // it ended meanwhile, and the pages are counted as theirs alone
   uint64_t held = worker.proportional;
   for (size_t i = 0; i < snapshots; ++i) held += processes[i].proportional;
   memory_ = held > worker.resident ? held - worker.resident : 0;

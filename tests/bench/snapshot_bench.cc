@@ -30,7 +30,7 @@ std::string Run(Session& session, const std::string& code) {
 // Milliseconds that the process stands still for os.fork().
 constexpr char kFork[] = R"(
 def fork_ms():
-    import gc, os, time
+    import os, time
     start = time.perf_counter()
     pid = os.fork()
     if pid == 0: os._exit(0)
@@ -84,6 +84,7 @@ void MeasureCells(Host& host, int rounds, int cells) {
 
 int Main(bool quick) {
   auto host = Must(Host::Start());
+  MeasureCells(*host, quick ? 2 : 50, quick ? 20 : 100);
   const int rounds = quick ? 2 : 15;
   MeasureState(*host, "bare", "1", rounds);
   if (!quick) {
@@ -93,7 +94,6 @@ int Main(bool quick) {
     MeasureState(*host, "10 M small objects", "objects = [str(i) for i in range(10_000_000)]",
                  rounds);
   }
-  MeasureCells(*host, rounds, quick ? 20 : 200);
   return 0;
 }
 

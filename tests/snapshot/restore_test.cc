@@ -71,7 +71,8 @@ TEST_F(RestoreTest, WhenACellThatHoldsTheInterpreterIsCancelled) {
   StartedCell cell(session(),
                    "x = None\nimport ctypes\nlibc = ctypes.PyDLL(None)\n"
                    "mutex = ctypes.create_string_buffer(64)\nlibc.pthread_mutex_lock(mutex)\n"
-                   "libc.write(1, b'ready', 5), libc.pthread_mutex_lock(mutex)");
+                   "print('ready')\nwhile True:\n    try: libc.pthread_mutex_lock(mutex)\n"
+                   "    except KeyboardInterrupt: pass");
   cell.WaitFor("ready");
   session().Interrupt();
   CellOutcome outcome = cell.Join();
@@ -108,6 +109,16 @@ TEST_F(RestoreTest, ToBeforeACellThatEndedTheMemoryCap) {
   ASSERT_TRUE(died.ok()) << died.status();
   EXPECT_EQ(died->state, StateAfter::kRestored) << died->state_detail;
   EXPECT_EQ(session.Run("x")->result(), "1");
+}
+
+TEST_F(RestoreTest, NothingIsLeftWhenTheKeeperIsKilled) {
+  const int keeper = std::stoi(Evaluate("import os; os.getppid()"));
+  kill(keeper, SIGKILL);
+  ASSERT_TRUE(Eventually([&] { return kill(keeper, 0) != 0; }));
+  CellOutcome next = Run("'x' in globals()");
+  if (!next.ok()) next = Run("'x' in globals()");
+  EXPECT_THAT(next, ResultIs("False"));
+  // The fixture sees that the snapshots are gone too.
 }
 
 TEST_F(RestoreTest, OutputAfterItIsThatOfTheNewWorker) {
