@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,9 +19,11 @@
 #include "host/console/console.h"
 #include "host/console/exit_codes.h"
 #include "host/eval/call.h"
-#include "host/eval/call_runner.h"
+#include "host/eval/call_service.h"
+#include "host/eval/describe.h"
 #include "host/eval/result.h"
 #include "host/output/printable.h"
+#include "host/session/preflight.h"
 
 namespace cellar::host {
 namespace {
@@ -31,10 +34,16 @@ constexpr size_t kMaxSource = 64u << 20;
 struct EvalOptions {
   std::vector<std::string> cells;
   std::vector<std::string> files;
+  std::string request;  // a file, or "-"
   double timeout = 30;
   std::string cwd;
   std::string interpreter;
   std::vector<std::string> environment;
+  std::vector<std::string> titles;
+  CallMode mode = CallMode::kSession;
+  std::optional<Retry> retry;
+  bool reset = false;
+  bool describe = false;
   bool json = false;
 };
 
@@ -67,13 +76,10 @@ wire::EnvironmentEntry ParseEnvironment(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-absl::StatusOr<Call> MakeCall(const EvalOptions& options) {
-  Call call;
-  call.cwd = options.cwd;
-  for (const std::string& entry : options.environment) {
-    call.environment.push_back(ParseEnvironment(entry));
-  }
-  std::vector<std::pair<std::string, std::string>> sources;  // code, title
+// Code and title of each cell.
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadSources(
+    const EvalOptions& options) {
+  std::vector<std::pair<std::string, std::string>> sources;
   for (const std::string& file : options.files) {
     CELLAR_ASSIGN_OR_RETURN(std::string source, ReadSource(file));
     sources.emplace_back(std::move(source), file);
@@ -90,33 +96,69 @@ absl::StatusOr<Call> MakeCall(const EvalOptions& options) {
     return absl::InvalidArgumentError(
         "nothing to run; give a cell, -f FILE, or - for standard input");
   }
+  if (options.titles.size() > sources.size()) {
+    return absl::InvalidArgumentError("there are more titles than cells");
+  }
+  for (size_t i = 0; i < options.titles.size(); ++i) sources[i].second = options.titles[i];
+  return sources;
+}
+
+absl::StatusOr<Call> CallFromArguments(const EvalOptions& options) {
+  Call call = {.cwd = options.cwd, .mode = options.mode, .retry = options.retry};
+  for (const std::string& entry : options.environment) {
+    call.environment.push_back(ParseEnvironment(entry));
+    if (call.environment.back().name.empty()) {
+      return absl::InvalidArgumentError("--env " + entry + ": the name of the variable is empty");
+    }
+  }
+  CELLAR_ASSIGN_OR_RETURN(auto sources, ReadSources(options));
   for (auto& [code, title] : sources) {
     CallCell cell = {.code = std::move(code), .title = std::move(title)};
     SetTimeout(options.timeout, cell);
     CELLAR_RETURN_IF_ERROR(ValidateCell(cell, call.cells.size()));
     call.cells.push_back(std::move(cell));
   }
+  call.cells.front().reset = options.reset;
   return call;
 }
 
-// One call on a session of its own.
+absl::StatusOr<Call> MakeCall(const EvalOptions& options) {
+  if (options.request.empty()) return CallFromArguments(options);
+  CELLAR_ASSIGN_OR_RETURN(std::string request, ReadSource(options.request));
+  CELLAR_ASSIGN_OR_RETURN(Call call, ParseCall(request));
+  if (call.background_after || !call.parent.empty()) {
+    return absl::InvalidArgumentError(
+        "background_after, parent: need a host that outlives the call, see cellar serve");
+  }
+  return call;
+}
+
+// One call in a host of its own.
 class Evaluation {
  public:
-  Evaluation(std::unique_ptr<Console> console, Call call, bool json)
+  Evaluation(std::unique_ptr<Console> console, const LaunchQuery& query, Call call, bool json)
       : console_(std::move(console)),
         printer_([this] { OnReaderGone(); }),
         json_(json),
-        runner_(console_->loop(), console_->session(), std::move(call), json ? nullptr : &printer_,
-                [this](absl::StatusOr<CallResult> result) { OnDone(std::move(result)); }) {}
+        call_(std::move(call)),
+        launcher_(console_->loop(), query, console_->launch()),
+        registry_(console_->loop(), console_->templates(), console_->storage(), launcher_, {}),
+        service_(console_->loop(), registry_) {
+    // The launch is for its directory, and nobody else can reach its session.
+    call_.cwd.clear();
+    call_.mode = CallMode::kSession;
+  }
 
   int Run() {
     if (absl::Status status = console_->WatchSignals([this] { OnInterrupt(); }); !status.ok()) {
       Complain(status);
       return kExitCannotRun;
     }
-    // What exit handlers print comes after the last cell.
-    if (!json_) console_->session().ObserveBackground(&printer_);
-    runner_.Start();
+    const std::string session = call_.session;
+    id_ = service_.Submit(std::move(call_), json_ ? nullptr : &printer_,
+                          [this, session](absl::StatusOr<CallResult> result) {
+                            OnDone(std::move(result), registry_.Find(session));
+                          });
     console_->RunLoop();
     if (console_->ended_by() != 0) return 128 + console_->ended_by();
     if (json_ && result_) PrintJson();
@@ -128,7 +170,7 @@ class Evaluation {
   void OnInterrupt() {
     exit_code_ = kExitInterrupted;
     if (std::exchange(interrupted_, true)) return console_->loop().Stop();
-    runner_.Cancel();
+    service_.Cancel(id_);
   }
 
   // As a program does that SIGPIPE ends.
@@ -138,16 +180,28 @@ class Evaluation {
     console_->loop().Stop();
   }
 
-  void OnDone(absl::StatusOr<CallResult> result) {
-    if (!result.ok()) {
+  void OnDone(absl::StatusOr<CallResult> result, Session* session) {
+    if (result.ok()) {
+      if (!interrupted_) {
+        exit_code_ = result->status == CallStatus::kOk ? kExitFine : kExitCellFailed;
+      }
+      result_ = *std::move(result);
+      AddTemplateWarnings();
+    } else {
       Complain(result.status());
       exit_code_ = kExitCannotRun;
-      return console_->Finish();
     }
-    if (!interrupted_) exit_code_ = result->status == CallStatus::kOk ? kExitFine : kExitCellFailed;
-    result_ = *std::move(result);
-    AddTemplateWarnings();
-    console_->Finish();
+    if (session == nullptr) return CloseAll();
+    // What exit handlers print comes after the last cell.
+    if (!json_) session->ObserveBackground(&printer_);
+    session->Close([this, session] {
+      last_words_ = session->TakeBackground();
+      CloseAll();
+    });
+  }
+
+  void CloseAll() {
+    registry_.CloseAll([this] { console_->loop().Stop(); });
   }
 
   // A preload that could not be imported, for example.
@@ -161,31 +215,58 @@ class Evaluation {
     }
   }
 
-  // After the session has ended, so that its last words are in it.
   void PrintJson() {
-    for (CellOutput& output : console_->session().TakeBackground()) {
-      result_->background.push_back(std::move(output));
-    }
+    for (CellOutput& output : last_words_) result_->background.push_back(std::move(output));
     WriteAll(STDOUT_FILENO, ResultToJson(*result_, IsTerminal(STDOUT_FILENO)) + "\n");
   }
 
   std::unique_ptr<Console> console_;
   CallPrinter printer_;
   bool json_;
-  CallRunner runner_;
+  Call call_;
+  Launcher launcher_;
+  SessionRegistry registry_;
+  CallService service_;
+  CallId id_ = 0;
   std::optional<CallResult> result_;
+  std::vector<CellOutput> last_words_;
   bool interrupted_ = false;
   int exit_code_ = kExitFine;
 };
 
+// The tool as it is offered in this directory.
+int DescribeEval(const LaunchQuery& query) {
+  absl::StatusOr<Launch> launch = PrepareLaunch(query);
+  ToolOffer offer;
+  if (!launch.ok()) {
+    offer = OfferWithout(launch.status());
+  } else if (offer.mode = launch->settings.tool_mode; WantsPreflight(*launch, query.env)) {
+    absl::StatusOr<std::unique_ptr<Console>> console = Console::Create(*launch);
+    if (!console.ok()) {
+      offer = OfferWithout(console.status());
+    } else {
+      Preflight preflight((*console)->loop(), (*console)->templates(), (*console)->storage(),
+                          *launch, [&](ToolOffer found) {
+                            offer = std::move(found);
+                            (*console)->loop().Stop();
+                          });
+      (*console)->RunLoop();
+    }
+  }
+  WriteAll(STDOUT_FILENO, DescribeTool(offer.mode, Printable(offer.reason)) + "\n");
+  return kExitFine;
+}
+
 int RunEval(const EvalOptions& options) {
+  LaunchQuery query = {
+      .env = CurrentEnvironment(), .cwd = options.cwd, .interpreter = options.interpreter};
+  if (options.describe) return DescribeEval(query);
   absl::StatusOr<Call> call = MakeCall(options);
   if (!call.ok()) {
     Complain(call.status());
     return kExitUsage;
   }
-  LaunchQuery query = {
-      .env = CurrentEnvironment(), .cwd = options.cwd, .interpreter = options.interpreter};
+  query.cwd = call->cwd;
   absl::StatusOr<Launch> launch = PrepareLaunch(query);
   if (!launch.ok()) {
     Complain(launch.status());
@@ -194,13 +275,12 @@ int RunEval(const EvalOptions& options) {
   for (const std::string& warning : launch->interpreter.warnings) {
     if (!options.json) std::fprintf(stderr, "cellar: %s\n", Printable(warning).c_str());
   }
-  launch->session.environment = call->environment;
   absl::StatusOr<std::unique_ptr<Console>> console = Console::Create(*std::move(launch));
   if (!console.ok()) {
     Complain(console.status());
     return kExitCannotRun;
   }
-  return Evaluation(*std::move(console), *std::move(call), options.json).Run();
+  return Evaluation(*std::move(console), query, *std::move(call), options.json).Run();
 }
 
 }  // namespace
@@ -231,11 +311,44 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
       ->add_option("--interpreter", options->interpreter,
                    "Python environment to adopt (see: cellar doctor)")
       ->option_text("PATH");
+  CLI::Option* request =
+      command
+          ->add_option("--request", options->request,
+                       "Take the whole call as JSON from a file, or - for standard input; its "
+                       "fields are shown by --describe")
+          ->option_text("FILE");
+  command
+      ->add_option("--title", options->titles,
+                   "Title of a cell; the first is for the first cell, and so on")
+      ->allow_extra_args(false)
+      ->option_text("TEXT");
+  command
+      ->add_option("--mode", options->mode,
+                   "Whether a session keeps its variables for later calls (session) or not "
+                   "(per-call)")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, CallMode>{
+          {"session", CallMode::kSession}, {"per-call", CallMode::kPerCall}}))
+      ->option_text("session|per-call");
+  command
+      ->add_option("--retry", options->retry,
+                   "What becomes of a cell that took its Python process down: once runs it again, "
+                   "if the state from before it is there")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Retry>{{"never", Retry::kNever}, {"once", Retry::kOnce}}))
+      ->option_text("never|once");
+  command->add_flag("--reset", options->reset, "Start with no variables");
   command->add_flag("--json", options->json, "Print the structured result instead of text");
+  command->add_flag("--describe", options->describe,
+                    "Print the tool's description for a model and the JSON Schema of its calls");
+  for (const char* of_the_call : {"cells", "--file", "--timeout", "--cwd", "--env", "--title",
+                                  "--mode", "--retry", "--reset"}) {
+    request->excludes(command->get_option(of_the_call));
+  }
   command->footer(
       "The value of a cell's last expression is printed, unless the line ends in a semicolon.\n"
       "Ctrl-C interrupts the running cell; a second one ends the program.\n"
-      "Exit code: 0 fine, 1 a cell failed, 2 usage, 3 cells could not be run, 130 interrupted.");
+      "Exit code: 0 fine, 1 a cell failed, 2 usage or a refused request,\n"
+      "3 cells could not be run, 130 interrupted.");
   command->callback([options, exit_code] { *exit_code = RunEval(*options); });
 }
 

@@ -31,8 +31,7 @@ Console::~Console() {
 }
 
 std::unique_ptr<Session> Console::NewSession() {
-  return std::make_unique<Session>(*loop_, *templates_,
-                                   OutputStorage{writer_.get(), artifacts_.get()}, launch_.session);
+  return std::make_unique<Session>(*loop_, *templates_, storage(), launch_.session);
 }
 
 absl::Status Console::WatchSignals(std::function<void()> on_interrupt) {

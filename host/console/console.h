@@ -22,6 +22,7 @@ class Console {
   TemplatePool& templates() { return *templates_; }
   Session& session() { return *session_; }
   const Launch& launch() const { return launch_; }
+  OutputStorage storage() { return {writer_.get(), artifacts_.get()}; }
   std::unique_ptr<Session> NewSession();
 
   // `on_interrupt` is called for Ctrl-C (SIGINT); SIGTERM and SIGHUP end the loop at once.

@@ -86,6 +86,7 @@ class SchemaWriter {
   template <typename Owner>
   void WriteKind(const SecondsField<Owner>&) {
     json_.Key("type").String("number").Key("minimum").Number(0);
+    json_.Key("maximum").Number(kMaxBackgroundAfter);
   }
 
   template <typename Owner>
@@ -109,7 +110,7 @@ class SchemaWriter {
 
 }  // namespace
 
-std::string DescribeTool(ToolMode mode) {
+std::string DescribeTool(ToolMode mode, std::string_view reason) {
   const absl::string_view mode_name = ToolModeName(mode);
   std::string description(kDescription);
   description += AdviceFor(mode);
@@ -118,6 +119,7 @@ std::string DescribeTool(ToolMode mode) {
   json.Key("name").String("eval");
   json.Key("tool_mode").String({mode_name.data(), mode_name.size()});
   json.Key("offered").Bool(mode != ToolMode::kBashOnly);
+  if (!reason.empty()) json.Key("reason").String(reason);
   json.Key("description").String(description);
   json.Key("input_schema").BeginObject();
   SchemaWriter(json).Write(CallFields());

@@ -1,6 +1,7 @@
 """Puts back, before each cell, what an earlier cell may have broken: streams, signal handlers, hooks, descriptors."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
+import builtins
 import faulthandler
 import signal
 import sys
@@ -14,6 +15,10 @@ _enable_faults, _faults_enabled, _register_dump = (
     faulthandler.enable, faulthandler.is_enabled, faulthandler.register)
 
 
+_MAX_NAMED = 5  # in a notice
+_NAMES, _WHOLE_NAMES, _MISSING = builtins.__dict__, builtins.__dict__.copy(), object()
+
+
 class Integrity:
     """Owns the worker's streams and knows what the process must look like when a cell starts."""
 
@@ -22,6 +27,7 @@ class Integrity:
         self.stdin = NoStdin()
         self._stdout = make_stream(1)
         self._stderr = make_stream(2)
+        self._repaired_builtins = []  # not announced yet
         self._faults = _cellar.faults_fd()
         _register_dump(_cellar.dump_signal(), file=self._faults, all_threads=True, chain=False)
         sys.__stdin__, sys.__stdout__, sys.__stderr__ = self.stdin, self._stdout, self._stderr
@@ -29,7 +35,8 @@ class Integrity:
 
     def restore(self) -> list[str]:
         """Repairs, and names what had to be repaired."""
-        repaired = self._restore_streams()
+        repaired = self._restore_streams() + self._repaired_builtins
+        self._repaired_builtins = []
         if _cellar.restore_descriptors():
             repaired.append("file descriptors 0-2")
         if _cellar.restore_interrupts():
@@ -50,6 +57,16 @@ class Integrity:
             sys.setprofile(None)
             repaired.append("sys.setprofile")
         return repaired
+
+    def restore_builtins(self) -> bool:
+        """After the loop has failed, which needs them: puts back what cells have removed or replaced. False when they
+        are whole, and the failure has another cause."""
+        broken = [name for name, value in _WHOLE_NAMES.items() if _NAMES.get(name, _MISSING) is not value]
+        _NAMES.update({name: _WHOLE_NAMES[name] for name in broken})
+        self._repaired_builtins = [f"builtins.{name}" for name in broken[:_MAX_NAMED]]
+        if len(broken) > _MAX_NAMED:
+            self._repaired_builtins.append(f"{len(broken) - _MAX_NAMED} more builtins")
+        return bool(broken)
 
     def flush(self) -> None:
         """Flushes what the cell wrote, also into a stream it put in the place of ours."""

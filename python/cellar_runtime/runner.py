@@ -57,6 +57,10 @@ class Runner:
             except (KeyboardInterrupt, SystemExit):
                 # Escaped from a task or callback that is not the cell's. The loop itself is sound: go on.
                 pass
+            except Exception:
+                # asyncio looks its builtins up, and a cell may have broken them.
+                if not self._integrity.restore_builtins():
+                    raise
         atexit._run_exitfuncs()
 
     def _on_readable(self):

@@ -1,4 +1,5 @@
 """`cellar eval` as a shell user and a program see it."""
+import json
 import os
 import signal
 import subprocess
@@ -140,6 +141,108 @@ class EvalJson(ProgramTest):
                 self.assertEqual(file.read(), "".join(f"{i}\n" for i in range(100_000)))
             self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
             self.assertEqual(os.stat(os.path.dirname(path)).st_mode & 0o777, 0o700)
+
+
+class EvalRequest(ProgramTest):
+    def request(self, request, *args, **options):
+        code, out, err = self.run_cellar("eval", "--request", "-", "--json", *args,
+                                         input=json.dumps(request).encode(), **options)
+        self.assertEqual(err, "")
+        return code, json.loads(out)
+
+    def refused(self, request):
+        text = request if isinstance(request, str) else json.dumps(request)
+        code, out, err = self.run_cellar("eval", "--request", "-", "--json", input=text.encode())
+        self.assertEqual((code, out), (2, ""))
+        return err
+
+    def test_a_whole_call_comes_as_json(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, result = self.request({"session": "work", "cwd": folder, "env": {"A": "1", "LANG": None},
+                                         "cells": [{"code": "import os", "title": "first"},
+                                                   {"code": "os.getcwd(), os.environ['A'], 'LANG' in os.environ"}]})
+        self.assertEqual((code, result["status"], result["session"]["id"]), (0, "ok", "work"))
+        self.assertEqual(result["text"], f"[1/2] first\n(no output)\n[2/2]\n{(os.path.realpath(folder), '1', False)!r}")
+
+    def test_it_may_come_from_a_file_and_be_shown_as_text(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            json.dump({"cells": [{"code": "6 * 7"}]}, file)
+            file.flush()
+            self.assertEqual(self.run_cellar("eval", "--request", file.name), (0, "42\n", ""))
+
+    def test_the_older_shape_resets_before_the_first_cell_only(self):
+        code, result = self.request({"timeout": 5, "reset": True, "cells": [{"code": "x = 1"}, {"code": "x"}]})
+        self.assertEqual((code, result["text"].endswith("1")), (0, True))
+
+    def test_reset_gives_a_fresh_namespace_before_its_cell(self):
+        code, result = self.request({"cells": [{"code": "x = 1"}, {"code": "'x' in globals()", "reset": True}]})
+        self.assertEqual(result["cells"][1]["outputs"][0]["data"]["text/plain"], "False")
+        self.assertEqual([cell["execution_count"] for cell in result["cells"]], [1, 1])
+
+    def test_every_wrong_field_is_named_and_nothing_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            touched = os.path.join(folder, "touched")
+            err = self.refused({"mode": "weekly", "cells": [{"code": f"open({touched!r}, 'w')"},
+                                                            {"code": 1, "timeout": "5"}]})
+            self.assertFalse(os.path.exists(touched))
+        self.assertIn('mode: expected "session" or "per-call", found "weekly"', err)
+        self.assertIn("cells[1].code: expected a string, found number", err)
+        self.assertIn("cells[1].timeout: expected a number of seconds", err)
+
+    def test_what_is_no_request_is_refused(self):
+        self.assertIn("line 1", self.refused("{"))
+        self.assertIn("cells", self.refused({"cells": []}))
+        self.assertIn("background_after", self.refused({"background_after": 1, "cells": [{"code": "1"}]}))
+
+    def test_clamped_timeouts_are_said(self):
+        code, result = self.request({"cells": [{"code": "1", "timeout": 0.5}]})
+        self.assertEqual(result["cells"][0]["notices"], ["timeout 0.5 s was clamped to 1 s"])
+
+    def test_retry_once_runs_a_first_cell_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cell = {"code": "open('runs', 'a').write('.'); import os; os._exit(3)"}
+            code, result = self.request({"cwd": folder, "retry": "once", "cells": [cell]})
+            self.assertEqual((code, result["cells"][0]["runs"]), (1, 2))
+            with open(os.path.join(folder, "runs")) as runs:
+                self.assertEqual(runs.read(), "..")
+
+
+class EvalOptions(ProgramTest):
+    def test_titles_are_for_the_cells_in_order(self):
+        code, result = self.run_json("--title", "one", "--title", "two", "1", "2", "3")
+        self.assertEqual([cell["title"] for cell in result["cells"]], ["one", "two", ""])
+        self.assertEqual(self.run_cellar("eval", "--title", "a", "--title", "b", "1")[0], 2)
+
+    def test_mode_retry_and_reset_are_taken(self):
+        code, result = self.run_json("--mode", "per-call", "--retry", "once", "--reset", "import os; os._exit(3)")
+        self.assertEqual((code, result["cells"][0]["runs"]), (1, 2))
+        for bad in (["--mode", "weekly"], ["--retry", "twice"], ["--request", "-", "--reset"],
+                    ["--request", "-", "1"]):
+            self.assertEqual(self.run_cellar("eval", *bad)[0], 2, bad)
+
+    def test_describe_prints_the_schema_and_the_tool_mode(self):
+        code, out, err = self.run_cellar("eval", "--describe")
+        self.assertEqual((code, err), (0, ""))
+        tool = json.loads(out)
+        self.assertEqual((tool["tool_mode"], tool["offered"]), ("both", True))
+        self.assertEqual(tool["input_schema"]["required"], ["cells"])
+        for name, mode in {"0": "bash-only", "bash": "bash-only", "1": "ipy-only", "py": "ipy-only", "mix": "both",
+                           "both": "both"}.items():
+            tool = json.loads(self.run_cellar("eval", "--describe", env={"PI_PY": name, "PI_PYTHON_SKIP_CHECK": "1"})[1])
+            self.assertEqual(tool["tool_mode"], mode, name)
+
+    def test_without_a_python_that_starts_there_is_only_the_shell(self):
+        tool = json.loads(self.run_cellar("eval", "--describe", env={"PYTHONHOME": "/no/such"})[1])
+        self.assertEqual((tool["tool_mode"], tool["offered"]), ("bash-only", False))
+        self.assertIn("Python could not start", tool["reason"])
+        unchecked = json.loads(self.run_cellar("eval", "--describe", env={"PYTHONHOME": "/no/such",
+                                                                          "PI_PYTHON_SKIP_CHECK": "1"})[1])
+        self.assertEqual(unchecked["tool_mode"], "both")
+
+    def test_an_unknown_tool_mode_is_an_error(self):
+        code, _, err = self.run_cellar("eval", "1", env={"PI_PY": "sometimes"})
+        self.assertEqual(code, 3)
+        self.assertIn("PI_PY", err)
 
 
 class EvalBadInput(ProgramTest):

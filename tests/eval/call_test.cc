@@ -89,7 +89,8 @@ TEST(ParseCallTest, NamesEveryWrongFieldByItsPath) {
             "cells[3].language: expected \"py\", found \"js\"\n"
             "cells[3].code: expected a string, found number\n"
             "cells[3].Code: unknown field; known are language, code, title, timeout, reset\n"
-            "nonsense: unknown field; known are session, cwd, mode, env, owner, retry, timeout, "
+            "nonsense: unknown field; known are session, cwd, mode, env, owner, retry, background_after, "
+            "parent, timeout, "
             "reset, cells");
 }
 

@@ -38,10 +38,11 @@ TEST(DescribeToolTest, GivesASchemaThatRequestsAreReadBy) {
   EXPECT_EQ(schema["properties"]["timeout"]["deprecated"], true);
   EXPECT_EQ(schema["properties"]["cells"]["items"]["required"], json({"code"}));
   const json example = Example(schema);
-  ASSERT_EQ(example.size(), 9u);
+  ASSERT_EQ(example.size(), 10u);
   const absl::StatusOr<Call> call = ParseCall(example.dump());
   ASSERT_TRUE(call.ok()) << call.status();
   EXPECT_EQ(call->cells[0].timeout, absl::Hours(1));
+  EXPECT_EQ(call->background_after, absl::Hours(24));
 }
 
 TEST(DescribeToolTest, DescribesEveryField) {
@@ -59,6 +60,7 @@ TEST(DescribeToolTest, GoesByTheToolMode) {
   EXPECT_EQ(Described(ToolMode::kBoth)["offered"], true);
   EXPECT_EQ(Described(ToolMode::kIpyOnly)["offered"], true);
   EXPECT_EQ(Described(ToolMode::kBashOnly)["offered"], false);
+  EXPECT_FALSE(Described(ToolMode::kBashOnly).contains("reason"));
   EXPECT_NE(Described(ToolMode::kBoth)["description"],
             Described(ToolMode::kIpyOnly)["description"]);
 }

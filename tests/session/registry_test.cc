@@ -1,0 +1,222 @@
+#include "host/session/registry.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "tests/eval/calls_test.h"
+
+namespace cellar::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+constexpr char kHold[] =
+    "import os, time\nopen('started', 'w').close()\n"
+    "while not os.path.exists('go'): time.sleep(0.01)";
+
+class RegistryTest : public CallsTest {
+ protected:
+  void LetGo() { std::ofstream(directory_ / "go") << ""; }
+  std::vector<std::string> OpenIds() {
+    std::vector<std::string> ids;
+    for (const SessionInfo& info : List()) ids.push_back(info.key.id);
+    return ids;
+  }
+};
+
+TEST_F(RegistryTest, ADirectoryMakesAnotherSessionAndNoneFindsTheLastOne) {
+  const std::string one = MakeDirectory("one");
+  const std::string two = MakeDirectory("two");
+  std::filesystem::create_symlink(one, directory_ / "link");
+  const auto value_in = [&](const std::string& cwd, const std::string& code) {
+    return ValueOf(*Run({.session = "work", .cwd = cwd, .cells = {{.code = code}}}));
+  };
+  EXPECT_EQ(value_in(one, "x = 'one'; x"), "'one'");
+  EXPECT_EQ(value_in(two, "'x' in globals()"), "False");
+  EXPECT_EQ(value_in(directory_ / "link", "x"), "'one'");
+  EXPECT_EQ(value_in("", "x"), "'one'");  // where it was used last
+  EXPECT_EQ(List().size(), 2u);
+}
+
+TEST_F(RegistryTest, TwoCallsThatArriveTogetherShareTheSessionTheyOpen) {
+  auto first = Submit({.session = "a", .cwd = directory_.path(), .cells = {{.code = "x = 1"}}});
+  auto second = Submit({.session = "a", .cells = {{.code = "x"}}});
+  ASSERT_TRUE(Finish(*first).ok());
+  EXPECT_EQ(ValueOf(*Finish(*second)), "1");
+}
+
+TEST_F(RegistryTest, APerCallSessionIsFreshAndShutDown) {
+  const Call call = {
+      .session = "a", .mode = CallMode::kPerCall, .cells = {{.code = "x = 1"}, {.code = "x"}}};
+  EXPECT_EQ(ValueOf(*Run(call)), "1");
+  EXPECT_EQ(Value("a", "'x' in globals()"), "False");
+  RunUntil([this] { return registry_->size() == 1; });
+}
+
+TEST_F(RegistryTest, ListsWhatIsOpen) {
+  EXPECT_EQ(Value("a", "1"), "1");
+  EXPECT_EQ(Value("a", "2"), "2");
+  auto busy = Submit({.session = "b", .owner = "me", .cells = {{.code = kHold}}});
+  WaitForFile("started");
+  auto waiting = Submit({.session = "b", .owner = "you", .cells = {{.code = "1"}}});
+  const std::vector<SessionInfo> infos = List();
+  ASSERT_EQ(infos.size(), 2u);
+  EXPECT_EQ(infos[0].key.cwd, std::filesystem::canonical(directory_.path()));
+  EXPECT_THAT(infos[0].key.interpreter, HasSubstr("python3"));
+  EXPECT_EQ(infos[0].cells_run, 2u);
+  EXPECT_FALSE(infos[0].busy);
+  EXPECT_GT(infos[0].memory_bytes, 100u << 10);
+  EXPECT_TRUE(infos[1].busy);
+  EXPECT_EQ(infos[1].waiting, 1u);
+  EXPECT_THAT(infos[1].owners, UnorderedElementsAre("me", "you"));
+  LetGo();
+  EXPECT_TRUE(Finish(*waiting).ok());
+}
+
+TEST_F(RegistryTest, ASessionIsClosedWhenItsLastOwnerLeaves) {
+  const auto run_for = [&](const std::string& owner) {
+    ASSERT_TRUE(Run({.session = "a", .owner = owner, .cells = {{.code = "x = 1"}}}).ok());
+  };
+  run_for("me");
+  run_for("you");
+  registry_->Leave("me");
+  EXPECT_EQ(Value("a", "x"), "1");
+  registry_->Leave("you", "a");
+  RunUntil([this] { return registry_->size() == 0; });
+}
+
+TEST_F(RegistryTest, ALeavingOwnerDoesNotEndWhatRuns) {
+  auto call = Submit({.session = "a", .owner = "me", .cells = {{.code = kHold}, {.code = "1"}}});
+  WaitForFile("started");
+  registry_->Leave("me");
+  LetGo();
+  EXPECT_EQ(ValueOf(*Finish(*call)), "1");
+  RunUntil([this] { return registry_->size() == 0; });
+}
+
+TEST_F(RegistryTest, TheLeastRecentlyUsedIdleSessionMakesRoom) {
+  Start({.max_sessions = 2});
+  EXPECT_EQ(Value("a", "x = 1; x"), "1");
+  EXPECT_EQ(Value("b", "x = 1; x"), "1");
+  EXPECT_EQ(Value("a", "x"), "1");
+  EXPECT_EQ(Value("c", "1"), "1");
+  EXPECT_THAT(OpenIds(), UnorderedElementsAre("a", "c"));
+
+  const absl::StatusOr<CallResult> back = Run("b", "'x' in globals()");
+  EXPECT_EQ(ValueOf(*back), "False");
+  EXPECT_EQ(back->session_state, "fresh");
+  EXPECT_EQ(back->session_reason, "it was closed to make room for another session");
+  EXPECT_EQ(Run("b", "1")->session_state, "kept");
+}
+
+TEST_F(RegistryTest, ABusySessionIsNeverClosedToMakeRoom) {
+  Start({.max_sessions = 1});
+  auto busy = Submit({.session = "a", .cells = {{.code = kHold}}});
+  WaitForFile("started");
+  const absl::Status refused = Run("b", "1").status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(refused.message(), HasSubstr("1 sessions are open"));
+  LetGo();
+  EXPECT_EQ(Finish(*busy)->status, CallStatus::kOk);
+  EXPECT_EQ(Value("b", "1"), "1");
+}
+
+TEST_F(RegistryTest, AnIdleSessionIsClosedAfterItsTimeAndSaysSoWhenItIsWantedAgain) {
+  Start({.idle_timeout = absl::Milliseconds(100)});
+  EXPECT_EQ(Value("a", "x = 1; x"), "1");
+  RunUntil([this] { return registry_->size() == 0; });
+  const absl::StatusOr<CallResult> back = Run("a", "1");
+  EXPECT_EQ(back->session_state, "fresh");
+  EXPECT_EQ(back->session_reason, "it was closed after 100ms without a call");
+}
+
+TEST_F(RegistryTest, AFullQueueIsAClearError) {
+  Start({.max_waiting = 2});
+  std::vector<std::unique_ptr<Pending>> calls;
+  calls.push_back(Submit({.session = "a", .cells = {{.code = kHold}}}));
+  WaitForFile("started");
+  for (int i = 0; i < 3; ++i) calls.push_back(Submit({.session = "a", .cells = {{.code = "1"}}}));
+  EXPECT_EQ(Finish(*calls[3]).status().message(), "the session's queue is full: 2 calls wait");
+  LetGo();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Finish(*calls[i]).ok());
+}
+
+TEST_F(RegistryTest, ClosingASessionEndsWhatRunsOnIt) {
+  auto running = Submit({.session = "a", .cells = {{.code = kHold}}});
+  WaitForFile("started");
+  auto waiting = Submit({.session = "a", .cells = {{.code = "1"}}});
+  bool closed = false;
+  EXPECT_TRUE(registry_->Close("a", [&] { closed = true; }));
+  EXPECT_EQ(Finish(*running).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(Finish(*waiting).status().code(), absl::StatusCode::kCancelled);
+  RunUntil([&] { return closed; });
+  EXPECT_EQ(registry_->size(), 0u);
+  EXPECT_FALSE(registry_->Close("a", [] {}));
+}
+
+TEST_F(RegistryTest, WithoutDescriptorsIdleSessionsGiveWay) {
+  for (const char* id : {"a", "b", "c", "d"}) EXPECT_EQ(Value(id, "x = 1; x"), "1");
+  // As many as are open now: a new worker needs more, which only a closed session gives back.
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  int highest = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    highest = std::max(highest, std::stoi(entry.path().filename().string()));
+  }
+  rlimit tight = {static_cast<rlim_t>(highest) + 1, before.rlim_max};
+  std::vector<UniqueFd> holes;  // below the limit
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+  while (true) {
+    UniqueFd hole(dup(0));
+    if (!hole) break;
+    holes.push_back(std::move(hole));
+  }
+  absl::StatusOr<CallResult> result = Run("e", "'here'");
+  holes.clear();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(ValueOf(*result), "'here'");
+  EXPECT_THAT(OpenIds(), ElementsAre("e"));
+  result = Run("a", "'x' in globals()");
+  EXPECT_EQ(result->session_state, "fresh");
+  EXPECT_THAT(result->session_reason, HasSubstr("ran out of"));
+}
+
+TEST_F(RegistryTest, WithoutDescriptorsAndIdleSessionsThereIsAClearError) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit tight = {3, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+  const absl::Status status = Run("a", "1").status();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(status.message(), HasSubstr("Too many open files"));
+  EXPECT_EQ(Value("a", "1"), "1");
+}
+
+TEST_F(RegistryTest, AnIdleSessionOverItsMemoryCapIsEndedToo) {
+  Start({}, [](Launch& launch) { launch.session.memory_cap = 100 << 20; });
+  // Shared memory is not counted by RLIMIT_DATA.
+  EXPECT_EQ(Value("a",
+                  "import mmap, asyncio\nasync def later():\n    await asyncio.sleep(0.1)\n"
+                  "    global block; block = mmap.mmap(-1, 150 << 20)\n"
+                  "    for i in range(150): block.write(b'x' * (1 << 20))\n"
+                  "task = asyncio.create_task(later()); 1"),
+            "1");
+  RunUntil([this] { return registry_->Find("a")->worker_pid() < 0; });
+  const absl::StatusOr<CallResult> next = Run("a", "1");
+  EXPECT_EQ(next->session_state, "fresh");
+  EXPECT_THAT(next->session_reason, HasSubstr("of memory, more than the cap of 100 MiB"));
+}
+
+TEST_F(RegistryTest, MemoryAtTheCapIsAMemoryErrorInTheCell) {
+  Start({}, [](Launch& launch) { launch.session.memory_cap = 200 << 20; });
+  EXPECT_EQ(Value("a", "x = 1; bytearray(1 << 30)"), "MemoryError: ");
+  EXPECT_EQ(Value("a", "x"), "1");
+}
+
+}  // namespace
+}  // namespace cellar::host
