@@ -9,6 +9,7 @@
 #include "host/cli/eval_command.h"
 #include "host/cli/notebook_command.h"
 #include "host/cli/repl_command.h"
+#include "host/cli/serve_command.h"
 #include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
 
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
   int exit_code = kExitFine;
   AddEvalCommand(app, &exit_code);
   AddReplCommand(app, &exit_code);
+  AddServeCommand(app, &exit_code);
   AddNotebookCommand(app, &exit_code);
   AddDoctorCommand(app, &exit_code);
   try {
