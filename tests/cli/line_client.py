@@ -12,7 +12,8 @@ class LineClient:
 
     def __init__(self, out, into, hello=True):
         self.out, self.into = out, into
-        self.buffer = b""
+        self.partial = b""  # of the line under way
+        self.lines = collections.deque()
         self.frames = collections.deque()  # not asked for yet
         self.hello = self.next_frame() if hello else None
 
@@ -27,15 +28,15 @@ class LineClient:
     def read_frame(self, deadline_s=DEADLINE_S):
         """The next frame from the server; None at the end of the stream."""
         end = time.monotonic() + deadline_s
-        while b"\n" not in self.buffer:
+        while not self.lines:
             if not select.select([self.into], [], [], max(0, end - time.monotonic()))[0]:
                 raise AssertionError(f"no frame within {deadline_s} s")
             data = self.into.read(1 << 20)
             if not data:
                 return None
-            self.buffer += data
-        line, _, self.buffer = self.buffer.partition(b"\n")
-        return json.loads(line)
+            *lines, self.partial = (self.partial + data).split(b"\n")
+            self.lines.extend(lines)
+        return json.loads(self.lines.popleft())
 
     def next_frame(self, id=None, type=None, **options):
         """The next frame of that request and type; what comes before it of other requests is kept."""
