@@ -29,7 +29,7 @@ endif()
 install(TARGETS cellar_archive EXPORT cellar ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/host/library/cellar DESTINATION ${cellar_include_dir})
 # Those that the two headers above include, with what these include in turn.
-foreach(folder base output runtime session wire worker)
+foreach(folder base bridge output runtime session wire worker)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/host/${folder} DESTINATION ${cellar_include_dir}/host
           FILES_MATCHING PATTERN "*.h")
 endforeach()

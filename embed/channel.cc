@@ -3,14 +3,31 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 namespace cellar::embed {
 namespace {
 
 constexpr size_t kReadSize = 64u << 10;
+
+ssize_t SendBytesAndFd(int socket, std::string_view bytes, int fd) {
+  iovec part = {const_cast<char*>(bytes.data()), bytes.size()};
+  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header = {.msg_iov = &part,
+                   .msg_iovlen = 1,
+                   .msg_control = ancillary,
+                   .msg_controllen = sizeof(ancillary)};
+  cmsghdr* rights = CMSG_FIRSTHDR(&header);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(rights), &fd, sizeof(int));
+  return sendmsg(socket, &header, MSG_NOSIGNAL);
+}
 
 }  // namespace
 
@@ -20,12 +37,15 @@ Channel::Channel(UniqueFd fd) : fd_(std::move(fd)) {
   inode_ = info.st_ino;
 }
 
-void Channel::Send(const std::string& frame) {
+void Channel::SendWithFd(const std::string& frame, int fd) {
   std::lock_guard lock(sending_);
   if (!StillOurs()) _exit(kExitChannelLost);
   std::string_view rest = frame;
   while (!rest.empty()) {
-    ssize_t sent = send(fd_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    // The descriptor travels with the first bytes that are taken.
+    ssize_t sent = rest.size() == frame.size() && fd >= 0
+                       ? SendBytesAndFd(fd_.get(), rest, fd)
+                       : send(fd_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
       rest.remove_prefix(static_cast<size_t>(sent));
     } else if (errno == EAGAIN) {

@@ -19,7 +19,9 @@ class Channel {
 
   // Blocks until the host has taken it, signals or not: half a frame would ruin the channel. A
   // worker whose channel is gone or was replaced by a cell has no way to answer and ends here.
-  void Send(const std::string& frame);
+  void Send(const std::string& frame) { SendWithFd(frame, -1); }
+  // The host gets a copy of `fd` with the frame, unless it is -1.
+  void SendWithFd(const std::string& frame, int fd);
 
   struct Message {
     uint16_t type;

@@ -37,6 +37,12 @@ bool HearInterrupt(uint32_t cell) {
   return g_shared->interrupt_target.compare_exchange_strong(cell, 0);
 }
 
+// Sent by the process itself, the signal must still count as the host's.
+void PassOn(int signal, bool from_host) {
+  g_signalled_by_host = from_host;
+  pthread_kill(g_main_thread, signal);
+}
+
 // In signal context.
 void OnSignal(int signal, siginfo_t* info, void*) {
   uint32_t running = g_shared->running_cell.load();
@@ -48,14 +54,26 @@ void OnSignal(int signal, siginfo_t* info, void*) {
   if (running == 0 || meant != running) return;
   if (!pthread_equal(pthread_self(), g_main_thread)) {
     // Only a signal on the main thread ends its blocking call; and Python acts on signals there
-    // only. Passed on by the process itself, it must still count as the host's.
-    g_signalled_by_host = from_host;
-    pthread_kill(g_main_thread, signal);
-    return;
+    // only.
+    return PassOn(signal, from_host);
   }
   g_signalled_cell = meant;
   g_signalled_by_host = from_host;
   PyErr_SetInterruptEx(signal);
+}
+
+// None, or nothing with KeyboardInterrupt set when whatever runs in the cell's place is to end.
+PyObject* CancelParkedCell(bool insist) {
+  g_pending = true;
+  PyObject* raise = PyObject_CallOneArg(g_cancel, insist ? Py_True : Py_False);
+  if (raise == nullptr) return nullptr;
+  bool must_raise = raise == Py_True;
+  Py_DECREF(raise);
+  if (must_raise) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    return nullptr;
+  }
+  Py_RETURN_NONE;
 }
 
 // On the main thread, between bytecodes.
@@ -76,16 +94,7 @@ PyObject* OnPythonSignal(bool insist) {
     PyErr_SetNone(PyExc_KeyboardInterrupt);
     return nullptr;
   }
-  g_pending = true;
-  PyObject* raise = PyObject_CallOneArg(g_cancel, insist ? Py_True : Py_False);
-  if (raise == nullptr) return nullptr;
-  bool must_raise = raise == Py_True;
-  Py_DECREF(raise);
-  if (must_raise) {
-    PyErr_SetNone(PyExc_KeyboardInterrupt);
-    return nullptr;
-  }
-  Py_RETURN_NONE;
+  return CancelParkedCell(insist);
 }
 
 PyObject* OnPythonSigint(PyObject*, PyObject*) { return OnPythonSignal(false); }
@@ -140,6 +149,33 @@ class GuardScope {
  public:
   GuardScope() { ++g_guard_depth; }
   ~GuardScope() { --g_guard_depth; }
+};
+
+// Makes a cell the running one for as long as it lives.
+class NestedScope {
+ public:
+  explicit NestedScope(uint32_t cell)
+      : outer_(g_shared->running_cell.load()),
+        guard_depth_(std::exchange(g_guard_depth, 0)),
+        interrupted_(g_interrupted),
+        pending_(g_pending) {
+    BeginCell(cell);
+    g_pending = g_interrupted;  // the first guarded call takes it
+  }
+  ~NestedScope() {
+    g_guard_depth = guard_depth_;
+    g_interrupted = interrupted_;
+    g_pending = pending_;
+    g_shared->running_cell.store(outer_);
+    // As in BeginCell: a signal that meant the outer cell did nothing while it was not running.
+    if (outer_ != 0 && HearInterrupt(outer_)) g_interrupted = g_pending = true;
+  }
+
+ private:
+  uint32_t outer_;
+  int guard_depth_;
+  bool interrupted_;
+  bool pending_;
 };
 
 struct GuardedCoroutine {
@@ -273,6 +309,39 @@ PyObject* GuardedCall(PyObject*, PyObject* const* args, Py_ssize_t count) {
     return nullptr;
   }
   return PyObject_Vectorcall(args[0], args + 1, static_cast<size_t>(count - 1), nullptr);
+}
+
+void HearInterruptByBridge() {
+  uint32_t running = g_shared->running_cell.load();
+  if (running == 0) return;
+  if (!pthread_equal(pthread_self(), g_main_thread)) {
+    // The cell must not go on for the moment until the host's own signal has come.
+    if (g_shared->interrupt_target.load() == running) PassOn(SIGINT, true);
+    return;
+  }
+  if (!HearInterrupt(running)) return;
+  g_interrupted = true;
+  if (g_guard_depth > 0) return;
+  Py_XDECREF(CancelParkedCell(false));
+  PyErr_Clear();
+}
+
+PyObject* NestedCall(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  if (count < 2) {
+    PyErr_SetString(PyExc_TypeError, "nested(cell, function, *args)");
+    return nullptr;
+  }
+  PyObject* result;
+  {
+    NestedScope scope(static_cast<uint32_t>(PyLong_AsUnsignedLong(args[0])));
+    result = PyObject_Vectorcall(args[1], args + 2, static_cast<size_t>(count - 2), nullptr);
+  }
+  if (result == nullptr || !g_pending) return result;
+  Py_DECREF(result);
+  if (g_guard_depth == 0) return CancelParkedCell(false);
+  g_pending = false;
+  PyErr_SetNone(PyExc_KeyboardInterrupt);
+  return nullptr;
 }
 
 PyTypeObject* GuardedCoroutineType() {

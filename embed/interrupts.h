@@ -30,6 +30,15 @@ bool CellWasInterrupted();
 // caller's to act on.
 bool TakePendingInterrupt();
 
+// A bridge call was cancelled: acts on the interrupt of the running cell, if that is why, ahead of
+// its signal. The main thread's caller raises KeyboardInterrupt in the cell's own code; a parked
+// cell is cancelled; from another thread the main thread is signalled.
+void HearInterruptByBridge();
+
+// nested(cell, function, *args): calls it while `cell` is the one that interrupts name, and the
+// cell that was running waits. What it runs of the nested cell's own code must be guarded again.
+PyObject* NestedCall(PyObject* self, PyObject* const* args, Py_ssize_t count);
+
 // guarded(function, *args): calls it as the cell's own code. KeyboardInterrupt comes out of this
 // call or not at all.
 PyObject* GuardedCall(PyObject* self, PyObject* const* args, Py_ssize_t count);

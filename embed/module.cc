@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "embed/bridge.h"
 #include "embed/fork_guard.h"
 #include "embed/interrupts.h"
 #include "embed/streams.h"
@@ -64,6 +65,12 @@ py::list Receive() {
           requests.append(py::make_tuple("get", m->request, m->name));
         }
         break;
+      case wire::MessageType::kQuery:
+        if (auto m = wire::Decode<wire::Query>(message.payload)) {
+          requests.append(py::make_tuple("query", m->request, static_cast<int>(m->kind),
+                                         py::bytes(m->text), m->cursor, m->with_source));
+        }
+        break;
       case wire::MessageType::kSetup:
         if (auto m = wire::Decode<wire::Setup>(message.payload)) {
           py::list path;
@@ -76,6 +83,9 @@ py::list Receive() {
         if (auto m = wire::Decode<wire::Enter>(message.payload)) {
           requests.append(py::make_tuple("enter", py::bytes(m->cwd), EntriesOf(m->environment)));
         }
+        break;
+      case wire::MessageType::kBridgeOffer:
+        if (auto m = wire::Decode<wire::BridgeOffer>(message.payload)) ReceiveOffer(*std::move(m));
         break;
       case wire::MessageType::kExit:
         requests.append(py::make_tuple("exit"));
@@ -177,6 +187,8 @@ bool BeginCellInWorker(uint32_t cell) {
 PyMethodDef kQuickFunctions[] = {
     {"guarded", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(GuardedCall)), METH_FASTCALL,
      nullptr},
+    {"nested", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(NestedCall)), METH_FASTCALL,
+     nullptr},
     {"bind_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(BindStream)),
      METH_FASTCALL, nullptr},
     {}};
@@ -199,6 +211,9 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("send_value", [](uint32_t request, int kind, const py::bytes& data) {
     Send(wire::Value{.request = request, .kind = static_cast<wire::ValueKind>(kind), .data = data});
   });
+  m.def("send_query_answer", [](uint32_t request, bool ok, const py::bytes& data) {
+    Send(wire::QueryAnswer{.request = request, .ok = ok, .data = data});
+  });
   m.def("write", &WriteBytes);
   m.def("begin_cell", &BeginCellInWorker);
   m.def("end_cell", &EndCell);
@@ -209,6 +224,9 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("is_forked_child", &IsForkedChild);
   m.def("current_cell", &CurrentCell);
   m.def("limit_resources", &LimitResources);
+  m.def("interrupt_thread",
+        [](unsigned long thread) { PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt); });
+  DefineBridge(m);
   PyModule_AddFunctions(m.ptr(), kQuickFunctions);
   m.attr("TextStream") = py::handle(reinterpret_cast<PyObject*>(TextStreamType()));
   m.attr("GuardedCoroutine") = py::handle(reinterpret_cast<PyObject*>(GuardedCoroutineType()));

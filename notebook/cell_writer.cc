@@ -106,11 +106,23 @@ class CellRewrite {
         if (!Has(member.first)) added.push_back(member);
       }
     }
+    for (std::string_view key :
+         {std::string_view("metadata"), std::string_view("outputs"), CountKey(layout_)}) {
+      const std::optional<std::string>& value = GivenValue(key);
+      if (value && !Has(key)) SetMember(&added, {std::string(key), *value});
+    }
     if (source_.empty() && change_.source) {
       added.emplace_back(source_key(), SourceText());
     }
     std::sort(added.begin(), added.end());
     return added;
+  }
+
+  const std::optional<std::string>& GivenValue(std::string_view key) const {
+    static const std::optional<std::string> kNone;
+    if (key == "metadata") return change_.metadata;
+    if (key == "outputs") return change_.outputs;
+    return key == CountKey(layout_) ? change_.count : kNone;
   }
 
   void AddTo(ListRewriter* list, const KeyAndValue& member) const {
@@ -156,7 +168,7 @@ class CellRewrite {
     if (key == "cell_type" && type_changes()) {
       return Quoted(CellTypeName(new_type_), style_.escapes);
     }
-    if (key == "metadata" && change_.metadata) return change_.metadata;
+    if (const std::optional<std::string>& given = GivenValue(key)) return given;
     if (key == CountKey(layout_) && change_.clear_count && value != "null") return "null";
     if (key == "outputs" && change_.clear_outputs && !Items(bytes_, members_[i].value).empty()) {
       return style_.empty_list;

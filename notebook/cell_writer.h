@@ -19,8 +19,10 @@ struct CellChange {
   std::optional<std::string> source;
   bool clear_outputs = false;
   bool clear_count = false;
-  // A JSON value; replaces `metadata`.
+  // JSON values that take the place of these members, or are added where a cell has none.
   std::optional<std::string> metadata;
+  std::optional<std::string> outputs;
+  std::optional<std::string> count;
 };
 
 struct NewCell {

@@ -19,10 +19,16 @@ size_t SkipBlanks(std::string_view json, size_t pos) {
   return pos;
 }
 
+struct Separators {
+  std::string_view comma;
+  std::string_view colon;
+};
+
 // Copies the tokens of `json`, with `line_break(depth)` after an opening bracket, before a closing
-// one and (behind `comma`) between items. Empty containers stay closed up.
+// one and (behind the comma) between items. Empty containers stay closed up.
 template <typename LineBreak>
-std::string Format(std::string_view json, int depth, std::string_view comma, LineBreak line_break) {
+std::string Format(std::string_view json, int depth, const Separators& separators,
+                   LineBreak line_break) {
   std::string out;
   size_t pos = 0;
   while ((pos = SkipBlanks(json, pos)) < json.size()) {
@@ -47,11 +53,12 @@ std::string Format(std::string_view json, int depth, std::string_view comma, Lin
       out += line_break(--depth);
       out += c;
     } else if (c == ',') {
-      out += comma;
+      out += separators.comma;
       out += line_break(depth);
+    } else if (c == ':') {
+      out += separators.colon;
     } else {
       out += c;
-      if (c == ':') out += ' ';
     }
   }
   return out;
@@ -60,11 +67,22 @@ std::string Format(std::string_view json, int depth, std::string_view comma, Lin
 }  // namespace
 
 std::string OneLine(std::string_view json) {
-  return Format(json, 0, ", ", [](int) { return ""; });
+  return Format(json, 0, {", ", ": "}, [](int) { return ""; });
 }
 
 std::string Indented(std::string_view json, int depth) {
-  return Format(json, depth, ",", [](int level) { return "\n" + std::string(level, ' '); });
+  return Format(json, depth, {",", ": "}, [](int level) { return "\n" + std::string(level, ' '); });
+}
+
+std::string InStyle(std::string_view json, const Style& style, int level) {
+  const Gaps gaps = GapsInCell(style, level);
+  const std::string_view comma =
+      std::string_view(gaps.between).substr(0, gaps.between.size() - gaps.open.size());
+  return Format(json, 0, {comma, style.colon}, [&](int depth) {
+    std::string gap = gaps.close;
+    for (int i = 0; i < depth; ++i) gap += style.unit;
+    return gap;
+  });
 }
 
 }  // namespace cellar::notebook

@@ -24,11 +24,16 @@ inline constexpr int kMaxJsonDepth = 1000;
 // After a failure every function returns false and the cursor stays where the text went wrong.
 class JsonScanner {
  public:
-  // `text` must outlive the scanner and be at most kMaxNotebookBytes long.
-  explicit JsonScanner(std::string_view text, size_t offset = 0) : text_(text), pos_(offset) {}
+  // `text` must outlive the scanner and be at most kMaxNotebookBytes long. `depth` is how many
+  // containers the text will stand in.
+  explicit JsonScanner(std::string_view text, size_t offset = 0, int depth = 0)
+      : text_(text), pos_(offset), depth_(depth) {}
 
   // The first character of the value ahead, or 0 at the end of the text.
-  char Peek();
+  char Peek() {
+    SkipWhitespace();
+    return pos_ < text_.size() ? text_[pos_] : '\0';
+  }
   bool EnterObject();
   // True: `key` is the quoted key and the cursor stands at its value. False: the object ended, or a
   // failure.
@@ -47,7 +52,10 @@ class JsonScanner {
 
  private:
   bool Fail(const char* expected);
-  void SkipWhitespace();
+  void SkipWhitespace() {
+    if (pos_ < text_.size() && static_cast<unsigned char>(text_[pos_]) <= ' ') SkipWhitespaceRun();
+  }
+  void SkipWhitespaceRun();
   bool Enter(char open, const char* expected);
   bool Next(char close, const char* expected);
   bool SkipContainer();
@@ -60,7 +68,7 @@ class JsonScanner {
 
   std::string_view text_;
   size_t pos_;
-  int depth_ = 0;
+  int depth_;
   bool just_entered_ = false;
   const char* failure_ = nullptr;
 };

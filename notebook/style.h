@@ -28,6 +28,7 @@ struct Style {
   Gaps cells;         // of a list of cells
   Gaps members;       // of a cell
   Gaps lines;         // of a source list
+  std::string unit;   // what a line is indented by at each level; empty in a file of one line
   std::string empty_list;
   std::string empty_object;
   bool string_sources = false;  // sources are strings rather than lists of lines
@@ -37,6 +38,9 @@ struct Style {
 };
 
 Style DetectStyle(const Document& document);
+
+// The gaps of a container in a cell: level 0 is the value of a member, level 1 what stands in that.
+Gaps GapsInCell(const Style& style, int level);
 
 // The gaps of `container`, which has at least two items.
 Gaps GapsOf(std::string_view bytes, Span container, std::span<const Span> items);

@@ -136,6 +136,8 @@ absl::StatusOr<std::string> ReadToEnd(int fd, const std::string& name, size_t li
     }
   }
   content.resize(size);
+  // What a pipe gave was made room for by half again.
+  if (content.capacity() > size + size / 8) content.shrink_to_fit();
   return content;
 }
 
@@ -155,13 +157,35 @@ absl::StatusOr<bool> FileHolds(const std::string& path, std::string_view content
 }
 
 absl::Status ReplaceFile(const std::string& path, std::string_view content) {
+  return ReplaceStampedFile(path, content, std::nullopt).status();
+}
+
+absl::StatusOr<FileStamp> FileStamp::Of(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return ErrnoStatus(errno, "looking at " + path);
+  return FileStamp{.device = status.st_dev,
+                   .inode = status.st_ino,
+                   .size = status.st_size,
+                   .modified = absl::TimeFromTimespec(status.st_mtim)};
+}
+
+absl::StatusOr<FileStamp> ReplaceStampedFile(const std::string& path, std::string_view content,
+                                             const std::optional<FileStamp>& expected) {
   CELLAR_ASSIGN_OR_RETURN(const std::string target, FollowLinks(path));
   CELLAR_ASSIGN_OR_RETURN(TemporaryFile temporary, MakeTemporaryFile(target));
   CELLAR_RETURN_IF_ERROR(KeepMode(target, temporary));
   CELLAR_RETURN_IF_ERROR(WriteAll(temporary, content));
+  CELLAR_ASSIGN_OR_RETURN(const FileStamp stamp, FileStamp::Of(temporary.path()));
+  // As late as can be: syncing takes long enough for someone else to save the file.
+  if (expected) {
+    const absl::StatusOr<FileStamp> old = FileStamp::Of(target);
+    if (!old.ok() || *old != *expected) {
+      return absl::AbortedError(path + ": changed on disk since it was read; nothing was written");
+    }
+  }
   CELLAR_RETURN_IF_ERROR(temporary.RenameTo(target));
   SyncFolder(FolderOf(target));
-  return absl::OkStatus();
+  return stamp;
 }
 
 }  // namespace cellar

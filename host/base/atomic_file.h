@@ -2,12 +2,16 @@
 // content or the new one and never a part.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 namespace cellar {
 
@@ -23,5 +27,22 @@ absl::StatusOr<bool> FileHolds(const std::string& path, std::string_view content
 // an old file is kept, and a symbolic link stays one: its target is replaced. A file that may not
 // be written is not replaced either.
 absl::Status ReplaceFile(const std::string& path, std::string_view content);
+
+// What a file looks like from outside; it changes when someone writes the file.
+struct FileStamp {
+  dev_t device = 0;
+  ino_t inode = 0;
+  off_t size = 0;
+  absl::Time modified;
+
+  static absl::StatusOr<FileStamp> Of(const std::string& path);
+  bool operator==(const FileStamp&) const = default;
+};
+
+// The same as ReplaceFile, for who writes a file again and again: returns the stamp of what was
+// written. Fails with Aborted if the old file does not have the stamp `expected`; nullopt takes
+// any.
+absl::StatusOr<FileStamp> ReplaceStampedFile(const std::string& path, std::string_view content,
+                                             const std::optional<FileStamp>& expected);
 
 }  // namespace cellar

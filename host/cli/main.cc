@@ -5,11 +5,14 @@
 #include <csignal>
 
 #include "CLI/CLI.hpp"
+#include "host/cli/config_command.h"
+#include "host/cli/daemon_command.h"
 #include "host/cli/doctor_command.h"
 #include "host/cli/eval_command.h"
 #include "host/cli/notebook_command.h"
 #include "host/cli/repl_command.h"
 #include "host/cli/serve_command.h"
+#include "host/cli/session_commands.h"
 #include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
 
@@ -27,8 +30,11 @@ int main(int argc, char** argv) {
   int exit_code = kExitFine;
   AddEvalCommand(app, &exit_code);
   AddReplCommand(app, &exit_code);
+  AddSessionCommands(app, &exit_code);
+  AddDaemonCommand(app, &exit_code);
   AddServeCommand(app, &exit_code);
   AddNotebookCommand(app, &exit_code);
+  AddConfigCommand(app, &exit_code);
   AddDoctorCommand(app, &exit_code);
   try {
     if (argc == 1) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "host/cli/notebook_run.h"
 #include "host/cli/notebook_subcommands.h"
 #include "host/cli/notebook_terminal.h"
 #include "host/console/exit_codes.h"
@@ -21,7 +22,7 @@ constexpr int kExitFailed = 1;
 class NotebookCommand {
  public:
   NotebookCommand(CLI::App& app, int* exit_code)
-      : command_(app.add_subcommand("notebook", "Show, edit and convert .ipynb files")),
+      : command_(app.add_subcommand("notebook", "Show, edit, convert and run .ipynb files")),
         exit_code_(exit_code) {
     command_->require_subcommand(1);
   }
@@ -31,6 +32,7 @@ class NotebookCommand {
     AddApply();
     AddActions();
     AddWholeFileCommands();
+    AddNotebookRunCommand(*command_, exit_code_);
   }
 
  private:

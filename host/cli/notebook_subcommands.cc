@@ -42,8 +42,9 @@ absl::Status InFile(const NotebookArguments& arguments, const absl::Status& stat
 }
 
 absl::Status CheckBase(const NotebookArguments& arguments, const NotebookFile& file) {
+  if (arguments.base.empty()) return absl::OkStatus();
   const std::string hash = notebook::ContentHash(file.document().bytes());
-  if (arguments.base.empty() || arguments.base == hash) return absl::OkStatus();
+  if (arguments.base == hash) return absl::OkStatus();
   return absl::AbortedError(arguments.file + ": changed since base " + arguments.base +
                             " was shown (it is " + hash + " now); nothing was written");
 }

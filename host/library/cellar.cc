@@ -1,9 +1,12 @@
 #include "cellar/cellar.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "host/library/engine.h"
+#include "host/library/query_answers.h"
 
 namespace cellar {
 namespace {
@@ -29,6 +32,16 @@ absl::Status SetValue(Engine& engine, uint64_t id, std::string name, host::Sessi
       .status();
 }
 
+absl::StatusOr<std::string> AskQuery(Engine& engine, uint64_t id, wire::Query query,
+                                     std::optional<size_t> cursor = std::nullopt) {
+  constexpr size_t kEnd = std::numeric_limits<uint32_t>::max();
+  query.cursor = static_cast<uint32_t>(std::min(cursor.value_or(kEnd), kEnd));
+  return engine.Ask<std::string>(id,
+                                 [&](host::Session& session, Engine::Answer<std::string> answer) {
+                                   session.Query(std::move(query), std::move(answer));
+                                 });
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Host>> Host::Start(HostOptions options) {
@@ -40,8 +53,9 @@ absl::StatusOr<std::unique_ptr<Host>> Host::Start(HostOptions options) {
   CELLAR_ASSIGN_OR_RETURN(host::Launch launch, host::PrepareLaunch(query));
   // The program may change its directory later; sessions without one of their own stay here.
   query.cwd = launch.session.cwd;
-  CELLAR_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine,
-                          Engine::Start(launch.artifacts_directory));
+  CELLAR_ASSIGN_OR_RETURN(
+      std::shared_ptr<Engine> engine,
+      Engine::Start(launch.artifacts_directory, host::ArtifactLimitsFrom(launch.settings)));
   return std::unique_ptr<Host>(
       new Host(std::move(options), std::move(query), std::move(launch), std::move(engine)));
 }
@@ -72,11 +86,16 @@ absl::StatusOr<host::SessionOptions> Host::Prepare(SessionOptions options) const
     CELLAR_ASSIGN_OR_RETURN(host::Launch launch, host::PrepareLaunch(query));
     session = std::move(launch.session);
   }
+  session.id = std::move(options.id);
+  session.bridge = options_.bridge;
+  session.bridge_limit = options_.bridge_limit;
   session.sys_path = std::move(options.sys_path);
   for (auto& [name, value] : options.environment) session.environment.push_back({name, value});
   if (options_.interrupt_grace) session.interrupt_grace = *options_.interrupt_grace;
   return session;
 }
+
+void Host::RenewOffer() { engine_->RenewOffers(); }
 
 Session::Session(std::shared_ptr<Engine> engine, uint64_t id)
     : engine_(std::move(engine)), id_(id) {}
@@ -88,10 +107,13 @@ absl::StatusOr<CellOutcome> Session::Run(std::string code, RunOptions options) {
   host::CellRequest request = {.code = std::move(code),
                                .timeout = unlimited ? absl::ZeroDuration() : options.timeout,
                                .observer = options.observer};
-  return engine_->Ask<CellOutcome>(id_,
-                                   [&](host::Session& session, Engine::Answer<CellOutcome> answer) {
-                                     session.Run(std::move(request), std::move(answer));
-                                   });
+  return engine_->Ask<CellOutcome>(
+      id_, [&](host::Session& session, Engine::Answer<CellOutcome> answer) {
+        if (options.parent != 0) {
+          return session.RunNested(options.parent, std::move(request), std::move(answer));
+        }
+        session.Run(std::move(request), std::move(answer));
+      });
 }
 
 void Session::Interrupt() { engine_->Interrupt(id_); }
@@ -127,6 +149,26 @@ absl::StatusOr<std::string> Session::GetBytes(std::string name) {
   CELLAR_ASSIGN_OR_RETURN(host::SessionValue value, GetValue(*engine_, id_, name));
   if (value.is_json) return absl::InvalidArgumentError(absl::StrCat(name, " does not hold bytes"));
   return std::move(value.data);
+}
+
+absl::StatusOr<Completions> Session::Complete(std::string text, std::optional<size_t> cursor) {
+  wire::Query query = {.kind = wire::QueryKind::kComplete, .text = std::move(text)};
+  CELLAR_ASSIGN_OR_RETURN(std::string answer, AskQuery(*engine_, id_, std::move(query), cursor));
+  return ParseCompletions(answer);
+}
+
+absl::StatusOr<Inspection> Session::Inspect(std::string text, std::optional<size_t> cursor,
+                                            bool with_source) {
+  wire::Query query = {
+      .kind = wire::QueryKind::kInspect, .text = std::move(text), .with_source = with_source};
+  CELLAR_ASSIGN_OR_RETURN(std::string answer, AskQuery(*engine_, id_, std::move(query), cursor));
+  return ParseInspection(answer);
+}
+
+absl::StatusOr<Completeness> Session::IsComplete(std::string text) {
+  wire::Query query = {.kind = wire::QueryKind::kIsComplete, .text = std::move(text)};
+  CELLAR_ASSIGN_OR_RETURN(std::string answer, AskQuery(*engine_, id_, std::move(query)));
+  return ParseCompleteness(answer);
 }
 
 void Session::Close() { engine_->Close(id_); }

@@ -156,6 +156,7 @@ void Connection::Do(const RequestId& id, CloseRequest request) {
   if (server_.registry_.Find(request.session) == nullptr) {
     return Send(RefusedFrame(id, NoSuchSession(request.session)));
   }
+  server_.options_.on_closed(request.session);
   auto answer = Later<bool>([this, id](bool) { Send(OkFrame(id)); });
   server_.registry_.Close(request.session,
                           [answer = std::move(answer)]() mutable { answer(true); });

@@ -28,6 +28,7 @@ struct ServerOptions {
   std::function<void()> on_shutdown = [] {};  // a client wants the server to end
   // A call on a session of that name has ended; it may have state now.
   std::function<void(const std::string& session)> on_used = [](const std::string&) {};
+  std::function<void(const std::string& session)> on_closed = [](const std::string&) {};
 };
 
 class Server {

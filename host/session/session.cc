@@ -1,6 +1,9 @@
 #include "host/session/session.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "host/base/startup_trace.h"
 
 namespace cellar::host {
 namespace {
@@ -36,7 +39,11 @@ std::string Seconds(absl::Duration duration) {
 
 Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage,
                  SessionOptions options)
-    : loop_(loop), templates_(templates), storage_(storage), options_(std::move(options)) {
+    : loop_(loop),
+      templates_(templates),
+      storage_(storage),
+      options_(std::move(options)),
+      queries_(loop) {
   fresh_reason_ = options_.fresh_reason;
   background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
 }
@@ -44,9 +51,10 @@ Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage
 Session::~Session() {
   *alive_ = false;
   loop_.Cancel(close_timer_);
-  if (running_ != nullptr) {
-    loop_.Cancel(running_->timeout_timer);
-    loop_.Cancel(running_->settle_timer);
+  if (running_ != nullptr) nested_.push_back(std::move(running_));
+  for (const std::unique_ptr<RunningCell>& cell : nested_) {
+    loop_.Cancel(cell->timeout_timer);
+    loop_.Cancel(cell->settle_timer);
   }
 }
 
@@ -58,6 +66,12 @@ absl::Status Session::Prepare() {
                        .sys_path = options_.sys_path,
                        .memory_cap = options_.memory_cap};
   CELLAR_ASSIGN_OR_RETURN(worker_, source->Fork(setup, *this));
+  if (options_.bridge != nullptr) {
+    BridgeOptions bridge = {
+        .provider = options_.bridge, .session = options_.id, .limit = options_.bridge_limit};
+    bridge_ =
+        std::make_unique<Bridge>(loop_, std::move(bridge), static_cast<BridgeListener&>(*this));
+  }
   template_was_ready_ = source->ready().has_value();
   worker_ready_ = false;
   had_cells_ = false;
@@ -67,6 +81,21 @@ absl::Status Session::Prepare() {
 
 void Session::Run(CellRequest request, OutcomeCallback done) {
   Enqueue(CellJob{std::move(request), std::move(done)});
+}
+
+void Session::RunNested(uint64_t call, CellRequest request, OutcomeCallback done) {
+  std::optional<uint32_t> waiting = bridge_ ? bridge_->WaitingCell(call) : std::nullopt;
+  RunningCell* innermost = Innermost();
+  if (!waiting || innermost == nullptr || innermost->outcome.execution_count != *waiting ||
+      innermost->ladder != nullptr || closing_) {
+    return done(absl::FailedPreconditionError(kSessionHeld));
+  }
+  std::unique_ptr<RunningCell> cell = MakeCell({std::move(request), std::move(done)});
+  cell->outcome.execution_count = next_cell_++;
+  cell->parent = call;
+  RestartTimeout(*cell);
+  bridge_->RunNested(call, cell->outcome.execution_count, cell->request.code);
+  nested_.push_back(std::move(cell));
 }
 
 void Session::Set(std::string name, SessionValue value, ValueCallback done) {
@@ -82,6 +111,14 @@ void Session::Get(std::string name, ValueCallback done) {
 
 void Session::Reset(absl::AnyInvocable<void(absl::Status)> done) {
   Enqueue(ResetJob{std::move(done)});
+}
+
+void Session::Query(wire::Query query, QueryCallback done) {
+  if (closing_) return done(absl::FailedPreconditionError("the session is closed"));
+  if (queries_.stalled()) return done(PendingQueries::Busy());
+  if (absl::Status status = Prepare(); !status.ok()) return done(status);
+  query.request = queries_.Add(std::move(done));
+  worker_->Send(query);
 }
 
 void Session::Enqueue(Job job) {
@@ -109,26 +146,31 @@ void Session::Pump() {
 }
 
 void Session::Start(CellJob job) {
-  running_ = std::make_unique<RunningCell>();
-  running_->request = std::move(job.request);
-  running_->done = std::move(job.done);
-  running_->log = std::make_unique<OutputLog>(storage_, OutputOptions());
-  running_->started = absl::Now();
+  running_ = MakeCell(std::move(job));
   for (const wire::EnvironmentEntry& entry : running_->request.environment) {
     SetVariable(entry, options_.environment);
   }
-  ++cells_run_;
   SendCell();
 }
 
 void Session::SendCell() {
   const CellRequest& request = running_->request;
   running_->outcome.execution_count = next_cell_++;
-  if (worker_ready_) RestartTimeout();
+  if (worker_ready_) RestartTimeout(*running_);
   if (!request.cwd.empty() || !request.environment.empty()) {
     worker_->Send(wire::Enter{.cwd = request.cwd, .environment = request.environment});
   }
   worker_->Send(wire::Execute{.cell = running_->outcome.execution_count, .code = request.code});
+}
+
+std::unique_ptr<Session::RunningCell> Session::MakeCell(CellJob job) {
+  auto cell = std::make_unique<RunningCell>();
+  cell->request = std::move(job.request);
+  cell->done = std::move(job.done);
+  cell->log = std::make_unique<OutputLog>(storage_, OutputOptions());
+  cell->started = absl::Now();
+  ++cells_run_;
+  return cell;
 }
 
 void Session::Start(ValueJob job) {
@@ -185,71 +227,142 @@ void Session::Fail(Job job, const absl::Status& status) {
   std::visit([&](auto& failed) { failed.done(status); }, job);
 }
 
+void Session::RenewOffer() {
+  if (bridge_ != nullptr) bridge_->RenewOffer();
+}
+
+Session::RunningCell* Session::FindCell(uint32_t number) {
+  if (running_ != nullptr && running_->outcome.execution_count == number) {
+    return running_->ended ? nullptr : running_.get();
+  }
+  for (const std::unique_ptr<RunningCell>& cell : nested_) {
+    if (cell->outcome.execution_count == number && !cell->ended) return cell.get();
+  }
+  return nullptr;
+}
+
+Session::RunningCell* Session::Innermost() {
+  for (auto cell = nested_.rbegin(); cell != nested_.rend(); ++cell) {
+    if (!(*cell)->ended) return cell->get();
+  }
+  return running_ != nullptr && !running_->ended ? running_.get() : nullptr;
+}
+
 void Session::Interrupt() {
-  if (running_ == nullptr || running_->ended) return;
-  if (running_->ladder != nullptr) return running_->ladder->KillNow();
+  RunningCell* innermost = Innermost();
+  if (innermost == nullptr) return;
+  // One after the other from the inside: an interrupt names one cell.
+  if (running_ != nullptr) running_->interrupt_after_nested = true;
+  for (const std::unique_ptr<RunningCell>& cell : nested_) cell->interrupt_after_nested = true;
+  Interrupt(*innermost);
+}
+
+void Session::Interrupt(RunningCell& cell) {
+  if (cell.ladder != nullptr) return cell.ladder->KillNow();
   if (!worker_ready_) {
     // A worker that is just being made has no handler for the signal yet.
-    if (std::exchange(running_->interrupt_when_ready, true)) worker_->Kill();
+    if (std::exchange(cell.interrupt_when_ready, true)) worker_->Kill();
     return;
   }
-  running_->ladder = std::make_unique<InterruptLadder>(
-      loop_, *worker_, running_->outcome.execution_count, options_.interrupt_grace);
+  const uint32_t number = cell.outcome.execution_count;
+  cell.ladder =
+      std::make_unique<InterruptLadder>(loop_, *worker_, number, options_.interrupt_grace);
+  // After the interrupt has its target: a call that is answered so looks for it.
+  if (bridge_ != nullptr) bridge_->CancelCell(number);
 }
 
-void Session::RestartTimeout() {
-  loop_.Cancel(running_->timeout_timer);
-  if (running_->request.timeout <= absl::ZeroDuration() || running_->ladder != nullptr) return;
-  running_->timeout_timer = loop_.After(running_->request.timeout, [this] { OnTimeout(); });
+void Session::RestartTimeout(RunningCell& cell) {
+  loop_.Cancel(cell.timeout_timer);
+  if (cell.request.timeout <= absl::ZeroDuration() || cell.ladder != nullptr) return;
+  // Time in which the host has to answer is not the cell's.
+  if (bridge_ != nullptr && bridge_->HasCalls(cell.outcome.execution_count)) return;
+  cell.timeout_timer = loop_.After(cell.request.timeout, [this, &cell] { OnTimeout(cell); });
 }
 
-void Session::OnTimeout() {
-  running_->outcome.timed_out = true;
-  Interrupt();
+void Session::OnTimeout(RunningCell& cell) {
+  cell.outcome.timed_out = true;
+  Interrupt(cell);
+}
+
+void Session::OnOpenLine(UniqueFd socket, bool of_main_thread) {
+  if (bridge_ != nullptr) bridge_->AddLine(std::move(socket), of_main_thread);
+}
+
+void Session::OnOffer(const wire::BridgeOffer& offer) { worker_->Send(offer); }
+
+void Session::OnCallsChanged(uint32_t cell) {
+  if (RunningCell* found = FindCell(cell)) RestartTimeout(*found);
+}
+
+void Session::OnWithdraw(uint64_t call) {
+  // A nested cell that ran to its end has said so before.
+  if (worker_ != nullptr) worker_->DeliverArrived();
+  RefuseNested(call);
+}
+
+void Session::RefuseNested(std::optional<uint64_t> call) {
+  std::vector<std::unique_ptr<RunningCell>> refused;
+  for (std::unique_ptr<RunningCell>& cell : nested_) {
+    if (!cell->ended && (!call || cell->parent == *call)) refused.push_back(std::move(cell));
+  }
+  std::erase(nested_, nullptr);
+  for (const std::unique_ptr<RunningCell>& cell : refused) {
+    loop_.Cancel(cell->timeout_timer);
+    cell->done(absl::FailedPreconditionError(kSessionHeld));
+  }
+  InterruptNextOuter();
+}
+
+void Session::InterruptNextOuter() {
+  RunningCell* outer = Innermost();
+  if (outer != nullptr && outer->interrupt_after_nested && outer->ladder == nullptr &&
+      !outer->interrupt_when_ready) {
+    Interrupt(*outer);
+  }
 }
 
 void Session::OnWorkerReady() {
+  TraceStartup("worker ready");
   start_retried_ = false;
   relieved_ = false;
   worker_ready_ = true;
   // The first cell was waiting in the channel; its time begins now.
   if (running_ == nullptr) return;
   running_->started = absl::Now();
-  RestartTimeout();
-  if (running_->interrupt_when_ready) Interrupt();
+  RestartTimeout(*running_);
+  if (running_->interrupt_when_ready) Interrupt(*running_);
 }
 
 void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text) {
-  bool of_running = running_ != nullptr && !running_->ended &&
-                    (cell == 0 || cell == running_->outcome.execution_count);
-  if (!of_running) {
+  RunningCell* writer = cell == 0 ? Innermost() : FindCell(cell);
+  if (writer == nullptr) {
     background_->AddText(ToStream(stream), text);
     CellObserver* observer =
         running_ != nullptr ? running_->request.observer : background_observer_;
     if (observer != nullptr) observer->OnBackgroundText(ToStream(stream), text);
     return;
   }
-  running_->log->AddText(ToStream(stream), text);
-  if (running_->request.observer != nullptr) {
-    running_->request.observer->OnText(ToStream(stream), text);
-  }
-  if (running_->log->WantsPause() && worker_ != nullptr) worker_->PauseOutput(true);
+  writer->log->AddText(ToStream(stream), text);
+  const bool pause = writer->log->WantsPause();
+  if (writer->request.observer != nullptr) writer->request.observer->OnText(ToStream(stream), text);
+  if (pause && worker_ != nullptr) worker_->PauseOutput(true);
 }
 
 void Session::OnDisplay(wire::Display display) {
-  bool of_running = running_ != nullptr && display.cell == running_->outcome.execution_count;
-  if (!of_running) return background_->AddDisplay(std::move(display));
-  if (display.kind == wire::DisplayKind::kStatus) RestartTimeout();
-  if (running_->request.observer != nullptr) running_->request.observer->OnDisplay(display);
-  running_->log->AddDisplay(std::move(display));
+  RunningCell* cell = FindCell(display.cell);
+  if (cell == nullptr) return background_->AddDisplay(std::move(display));
+  if (display.kind == wire::DisplayKind::kStatus) RestartTimeout(*cell);
+  if (cell->request.observer != nullptr) cell->request.observer->OnDisplay(display);
+  cell->log->AddDisplay(std::move(display));
 }
 
 void Session::OnError(wire::Error error) {
-  if (running_ == nullptr || error.cell != running_->outcome.execution_count) return;
-  running_->outcome.error = CellError{.ename = std::move(error.ename),
-                                      .evalue = std::move(error.evalue),
-                                      .traceback = std::move(error.traceback),
-                                      .exit_code = error.exit_code};
+  RunningCell* cell = FindCell(error.cell);
+  if (cell == nullptr) return;
+  cell->outcome.error = CellError{.ename = std::move(error.ename),
+                                  .evalue = std::move(error.evalue),
+                                  .traceback = std::move(error.traceback),
+                                  .exit_code = error.exit_code};
 }
 
 void Session::OnNotice(wire::Notice notice) {
@@ -259,8 +372,13 @@ void Session::OnNotice(wire::Notice notice) {
 }
 
 void Session::OnDone(const wire::Done& done) {
-  if (running_ == nullptr || done.cell != running_->outcome.execution_count) return;
-  CellOutcome& outcome = running_->outcome;
+  RunningCell* cell = FindCell(done.cell);
+  if (cell == nullptr) return;
+  if (cell == running_.get()) RefuseNested(std::nullopt);
+  if (done.status == wire::DoneStatus::kHeld && cell->parent != 0) {
+    return RefuseNested(cell->parent);
+  }
+  CellOutcome& outcome = cell->outcome;
   outcome.stdin_requested = done.stdin_requested;
   had_cells_ = true;
   deaths_in_a_row_ = 0;
@@ -276,13 +394,14 @@ void Session::OnDone(const wire::Done& done) {
   }
   if (outcome.status == CellStatus::kCancelled) {
     outcome.state_detail =
-        "interrupted after " + Seconds(absl::Now() - running_->started) + ", state kept";
+        "interrupted after " + Seconds(absl::Now() - cell->started) + ", state kept";
   }
   if (!fresh_reason_.empty()) {
     outcome.state = StateAfter::kFresh;
     outcome.state_detail = std::exchange(fresh_reason_, "");
   }
-  Settle(*running_);
+  Settle(*cell);
+  InterruptNextOuter();
 }
 
 void Session::OnValue(wire::Value value) {
@@ -309,8 +428,11 @@ void Session::OnWorkerExit(WorkerExit exit) {
   bool again = worker_->pid() < 0 && template_was_ready_ && !std::exchange(start_retried_, true);
   // Not destroyed here: this is a call from inside it.
   loop_.Post([worker = std::move(worker_)] {});
+  bridge_.reset();
   bool could_not_start = !std::exchange(worker_ready_, false);
   if (!kill_reason_.empty()) exit.reason = std::exchange(kill_reason_, "");
+  queries_.FailAll(closing_ ? absl::CancelledError("the session was closed")
+                            : absl::UnavailableError("the worker " + exit.Describe()));
   if (closing_) return FinishClose();
   if (resetting_) return FinishReset();
   if (running_ == nullptr || running_->ended) {
@@ -352,7 +474,7 @@ void Session::FailStart(const WorkerExit& exit) {
 // or, when none was, of the next one.
 Session::Recovery Session::Recover(const WorkerExit& exit) {
   const bool in_cell = running_ != nullptr && !running_->ended;
-  if (!in_cell || running_->ladder == nullptr) {
+  if (!in_cell || Innermost()->ladder == nullptr) {
     ++deaths_in_a_row_;
     last_death_ = exit.Describe();
   }
@@ -364,12 +486,19 @@ Session::Recovery Session::Recover(const WorkerExit& exit) {
 
 void Session::OnDeathInCell(WorkerExit exit) {
   const std::string fresh_before = fresh_reason_;
+  const bool killed = Innermost()->ladder != nullptr && Innermost()->ladder->killed();
   const Recovery recovery = Recover(exit);
+  // From the inside out: the outcome of the running cell is the last word.
+  std::vector<RunningCell*> inner;
+  for (const std::unique_ptr<RunningCell>& cell : nested_) {
+    if (!cell->ended) inner.push_back(cell.get());
+  }
+  for (; !inner.empty(); inner.pop_back()) FinishAsDead(*inner.back(), exit, killed, recovery);
   CellOutcome& outcome = running_->outcome;
   const bool may_run_again = running_->request.retry == Retry::kOnce && outcome.runs == 1 &&
                              recovery.is_before_cell && running_->ladder == nullptr;
   if (!may_run_again || !CheckDeaths().ok() || !Prepare().ok()) {
-    return FinishAsDead(std::move(exit), recovery);
+    return FinishAsDead(*running_, std::move(exit), killed, recovery);
   }
   // What the first run printed stays.
   outcome.runs = 2;
@@ -379,9 +508,9 @@ void Session::OnDeathInCell(WorkerExit exit) {
   SendCell();
 }
 
-void Session::FinishAsDead(WorkerExit exit, const Recovery& recovery) {
-  CellOutcome& outcome = running_->outcome;
-  bool killed = running_->ladder != nullptr && running_->ladder->killed();
+void Session::FinishAsDead(RunningCell& cell, WorkerExit exit, bool killed,
+                           const Recovery& recovery) {
+  CellOutcome& outcome = cell.outcome;
   outcome.status = killed ? CellStatus::kCancelled : CellStatus::kError;
   outcome.state = recovery.state;
   outcome.state_detail =
@@ -392,7 +521,7 @@ void Session::FinishAsDead(WorkerExit exit, const Recovery& recovery) {
                                              : "the worker " + exit.Describe(),
                             .traceback = exit.python_stack};
   outcome.death = std::move(exit);
-  Settle(*running_);
+  Settle(cell);
 }
 
 // The cell has ended; its outcome is complete but for what still goes to the disk.
@@ -402,17 +531,25 @@ void Session::Settle(RunningCell& cell) {
   loop_.Cancel(cell.timeout_timer);
   cell.outcome.duration = absl::Now() - cell.started;
   cell.log->Close();
-  if (cell.log->IsSettled()) return FinishCell();
-  cell.settle_timer = loop_.After(kSettleLimit, [this] { FinishCell(); });
+  if (cell.log->IsSettled()) return FinishCell(cell);
+  cell.settle_timer = loop_.After(kSettleLimit, [this, &cell] { FinishCell(cell); });
 }
 
-void Session::FinishCell() {
-  std::unique_ptr<RunningCell> cell = std::move(running_);
+void Session::FinishCell(RunningCell& ended) {
+  std::unique_ptr<RunningCell> cell;
+  if (running_.get() == &ended) {
+    cell = std::move(running_);
+    cell->outcome.background = TakeBackground();
+  } else {
+    auto found = std::find_if(nested_.begin(), nested_.end(),
+                              [&](const auto& each) { return each.get() == &ended; });
+    cell = std::move(*found);
+    nested_.erase(found);
+  }
   loop_.Cancel(cell->settle_timer);
   OutputLog::Outputs outputs = cell->log->Take();
   cell->outcome.outputs = std::move(outputs.outputs);
   cell->outcome.truncation = std::move(outputs.truncation);
-  cell->outcome.background = TakeBackground();
   cell->done(std::move(cell->outcome));
   Pump();
 }
@@ -452,12 +589,16 @@ SinkOptions Session::OutputOptions() {
 }
 
 void Session::OnStorageProgress() {
-  if (running_ == nullptr) return;
-  if (running_->ended) {
-    if (running_->log->IsSettled()) FinishCell();
-  } else if (worker_ != nullptr && !running_->log->WantsPause()) {
-    worker_->PauseOutput(false);
-  }
+  std::vector<RunningCell*> stored;
+  bool wants_pause = false;
+  auto look_at = [&](RunningCell& cell) {
+    if (!cell.ended) wants_pause |= cell.log->WantsPause();
+    if (cell.ended && cell.log->IsSettled()) stored.push_back(&cell);
+  };
+  for (const std::unique_ptr<RunningCell>& cell : nested_) look_at(*cell);
+  if (running_ != nullptr) look_at(*running_);
+  if (worker_ != nullptr && !wants_pause) worker_->PauseOutput(false);
+  for (RunningCell* cell : stored) FinishCell(*cell);
 }
 
 void Session::Close(absl::AnyInvocable<void()> done) {
@@ -479,8 +620,8 @@ void Session::Close(absl::AnyInvocable<void()> done) {
 
 void Session::FinishClose() {
   loop_.Cancel(close_timer_);
-  if (running_ != nullptr) {
-    std::unique_ptr<RunningCell> cell = std::move(running_);
+  if (running_ != nullptr) nested_.push_back(std::move(running_));
+  for (std::unique_ptr<RunningCell>& cell : std::exchange(nested_, {})) {
     loop_.Cancel(cell->timeout_timer);
     loop_.Cancel(cell->settle_timer);
     cell->done(absl::CancelledError("the session was closed"));

@@ -16,9 +16,11 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
+#include "host/bridge/bridge.h"
 #include "host/runtime/settings.h"
 #include "host/session/outcome.h"
 #include "host/session/output_log.h"
+#include "host/session/pending_queries.h"
 #include "host/worker/interrupt_ladder.h"
 #include "host/worker/template_pool.h"
 
@@ -37,6 +39,7 @@ class CellObserver {
 };
 
 struct SessionOptions {
+  std::string id;  // as a BridgeProvider sees it
   TemplateOptions runtime;
   std::string cwd;
   std::vector<wire::EnvironmentEntry> environment;  // on top of the template's
@@ -49,7 +52,12 @@ struct SessionOptions {
   // Asked when a worker cannot be started for want of memory, processes or descriptors: it frees
   // what it can and calls back, and the start is tried once more. Or null.
   std::function<void(EventLoop::Task)> relieve;
+  BridgeProvider* bridge = nullptr;  // answers the calls that cells make; outlives the session
+  absl::Duration bridge_limit = kBridgeLimit;
 };
+
+// Why a cell that is run on behalf of a waiting one was not.
+inline constexpr char kSessionHeld[] = "session is held by the cell that waits for you";
 
 struct CellRequest {
   std::string code;                  // UTF-8
@@ -69,7 +77,7 @@ struct SessionValue {
   std::string data;  // JSON text, or raw bytes
 };
 
-class Session : private WorkerListener {
+class Session : private WorkerListener, private BridgeListener {
  public:
   // A Status means that cells could not be run at all; what happened to a cell is in its outcome.
   using OutcomeCallback = absl::AnyInvocable<void(absl::StatusOr<CellOutcome>)>;
@@ -82,6 +90,10 @@ class Session : private WorkerListener {
   absl::Status Prepare();
   // Runs after everything that was asked for before it.
   void Run(CellRequest request, OutcomeCallback done);
+  // For whoever answers that bridge call: runs now, inside the wait of the cell that made it. Fails
+  // at once with kSessionHeld when that cannot be: only the main thread of the running cell, in a
+  // call that blocks it, can run another cell, and not one that awaits. Never waits for the caller.
+  void RunNested(uint64_t call, CellRequest request, OutcomeCallback done);
   void Set(std::string name, SessionValue value, ValueCallback done);
   // Nothing when the name is not bound.
   void Get(std::string name, ValueCallback done);
@@ -90,12 +102,19 @@ class Session : private WorkerListener {
   // resets that come together are one. It also ends the refusal after repeated deaths.
   void Reset(absl::AnyInvocable<void(absl::Status)> done);
 
+  // Asked at once, also while a cell runs; `request` of the query is filled in here.
+  void Query(wire::Query query, QueryCallback done);
+
   // Sees background output while no cell runs; outlives the session, or is taken away with null.
   void ObserveBackground(CellObserver* observer) { background_observer_ = observer; }
   // The background output that no outcome has carried yet.
   std::vector<CellOutput> TakeBackground();
 
-  // Interrupts the running cell, if there is one. A second call while the first is under way kills.
+  // Tells the cells what the provider offers now.
+  void RenewOffer();
+
+  // Interrupts the running cell, if there is one, and what is nested in it. A second call while the
+  // first is under way kills.
   void Interrupt();
   bool busy() const { return running_ != nullptr; }
   // The running cell as far as it has come; nothing when none runs.
@@ -122,7 +141,9 @@ class Session : private WorkerListener {
     EventLoop::TimerId settle_timer = 0;
     std::unique_ptr<InterruptLadder> ladder;
     bool interrupt_when_ready = false;
-    bool ended = false;  // only the disk is waited for
+    uint64_t parent = 0;                  // the call inside whose wait it runs; 0 = none
+    bool interrupt_after_nested = false;  // as soon as what is nested in it has ended
+    bool ended = false;                   // only the disk is waited for
   };
   struct CellJob {
     CellRequest request;
@@ -150,7 +171,21 @@ class Session : private WorkerListener {
   void OnNotice(wire::Notice notice) override;
   void OnDone(const wire::Done& done) override;
   void OnValue(wire::Value value) override;
+  void OnQueryAnswer(wire::QueryAnswer answer) override { queries_.Answer(std::move(answer)); }
+  void OnOpenLine(UniqueFd socket, bool of_main_thread) override;
   void OnWorkerExit(WorkerExit exit) override;
+
+  void OnCallsChanged(uint32_t cell) override;
+  void OnWithdraw(uint64_t call) override;
+  void OnOffer(const wire::BridgeOffer& offer) override;
+
+  // Running or nested; null when there is none, or it has ended.
+  RunningCell* FindCell(uint32_t number);
+  // The cell whose code runs now: the last nested one, or the running one.
+  RunningCell* Innermost();
+  std::unique_ptr<RunningCell> MakeCell(CellJob job);
+  // Those that run inside the wait for that call, or all.
+  void RefuseNested(std::optional<uint64_t> call);
 
   void Enqueue(Job job);
   void Pump();
@@ -163,13 +198,16 @@ class Session : private WorkerListener {
   absl::Status CheckDeaths() const;
   Recovery Recover(const WorkerExit& exit);
   void Fail(Job job, const absl::Status& status);
-  void RestartTimeout();
-  void OnTimeout();
+  void Interrupt(RunningCell& cell);
+  // When a nested cell has ended and the interrupt was meant for all.
+  void InterruptNextOuter();
+  void RestartTimeout(RunningCell& cell);
+  void OnTimeout(RunningCell& cell);
   void Settle(RunningCell& cell);
-  void FinishCell();
+  void FinishCell(RunningCell& cell);
   void FailStart(const WorkerExit& exit);
   void OnDeathInCell(WorkerExit exit);
-  void FinishAsDead(WorkerExit exit, const Recovery& recovery);
+  void FinishAsDead(RunningCell& cell, WorkerExit exit, bool killed, const Recovery& recovery);
   void FinishClose();
   SinkOptions OutputOptions();
   void OnStorageProgress();
@@ -180,6 +218,7 @@ class Session : private WorkerListener {
   SessionOptions options_;
 
   std::unique_ptr<Worker> worker_;
+  std::unique_ptr<Bridge> bridge_;  // of the worker; null when nobody answers
   bool worker_ready_ = false;
   bool template_was_ready_ = false;  // when the worker was asked for
   bool start_retried_ = false;
@@ -195,8 +234,10 @@ class Session : private WorkerListener {
   uint64_t cells_run_ = 0;
   std::deque<Job> queue_;
   std::unique_ptr<RunningCell> running_;
+  std::vector<std::unique_ptr<RunningCell>> nested_;  // each runs inside a wait of the one before
   std::optional<ValueJob> running_value_;
   std::optional<ResetJob> resetting_;
+  PendingQueries queries_;
   std::unique_ptr<OutputLog> background_;
   CellObserver* background_observer_ = nullptr;
 

@@ -1,6 +1,7 @@
-// Every message between host, template, keeper and worker. Three conversations, described in
+// Every message between host, template, keeper and worker. Four conversations, described in
 // PROTOCOL.md:
 //   host <-> worker    frames on the channel, a stream socket
+//   host <-> worker    frames on lines, stream sockets that the worker opens for bridge calls
 //   host <-> template  control messages on a seqpacket socket
 //   host <-> keeper    control messages on a seqpacket socket of its own
 #pragma once
@@ -26,6 +27,7 @@ enum class MessageType : uint16_t {
   kGet = 4,
   kExit = 5,
   kEnter = 12,
+  kQuery = 16,
   // worker -> host
   kHello = 32,
   kDisplay = 33,
@@ -33,6 +35,7 @@ enum class MessageType : uint16_t {
   kDone = 35,
   kNotice = 36,
   kValue = 37,
+  kQueryAnswer = 48,
   // host -> template
   kStart = 64,
   kFork = 65,
@@ -46,6 +49,16 @@ enum class MessageType : uint16_t {
   // keeper -> host
   kKeeperHello = 112,
   kWorkerExited = 113,
+  // host -> worker, on the channel and on lines
+  kBridgeOffer = 128,
+  // worker -> host
+  kOpenLine = 129,
+  // worker -> host, on a line
+  kBridgeCall = 130,
+  kBridgeWithdraw = 131,
+  // host -> worker, on a line
+  kBridgeAnswer = 132,
+  kBridgeNested = 133,
 };
 
 // The fields of a message in their order on the wire, for both directions.
@@ -110,6 +123,19 @@ struct Get {
   CELLAR_WIRE_FIELDS(self.request, self.name)
 };
 
+enum class QueryKind : uint8_t { kComplete = 0, kInspect = 1, kIsComplete = 2 };
+
+// A question about a text, answered by QueryAnswer between cells or while a cell awaits.
+struct Query {
+  static constexpr MessageType kType = MessageType::kQuery;
+  uint32_t request = 0;
+  QueryKind kind = QueryKind::kComplete;
+  std::string text;          // UTF-8
+  uint32_t cursor = 0;       // in code points; past the end = the end
+  bool with_source = false;  // of kInspect
+  CELLAR_WIRE_FIELDS(self.request, self.kind, self.text, self.cursor, self.with_source)
+};
+
 // Run exit handlers, flush, end.
 struct Exit {
   static constexpr MessageType kType = MessageType::kExit;
@@ -167,7 +193,8 @@ struct Error {
                      self.ename, self.evalue, self.traceback, self.exit_code)
 };
 
-enum class DoneStatus : uint8_t { kOk = 0, kError = 1, kInterrupted = 2 };
+// kHeld: a nested cell that would need the event loop, which the waiting cell holds.
+enum class DoneStatus : uint8_t { kOk = 0, kError = 1, kInterrupted = 2, kHeld = 3 };
 
 // The last frame of a cell, exactly one.
 struct Done {
@@ -194,6 +221,80 @@ struct Value {
   ValueKind kind = ValueKind::kAbsent;
   std::string data;  // JSON, raw bytes, or the reason of a failure
   CELLAR_WIRE_FIELDS(self.request, self.kind, self.data)
+};
+
+struct QueryAnswer {
+  static constexpr MessageType kType = MessageType::kQueryAnswer;
+  uint32_t request = 0;
+  bool ok = true;
+  std::string data;  // JSON, or the reason of a failure
+  CELLAR_WIRE_FIELDS(self.request, self.ok, self.data)
+};
+
+// --- bridge calls
+// ---------------------------------------------------------------------------------------------------
+
+enum class OfferKind : uint8_t { kTools = 0, kBudget = 1 };
+inline constexpr size_t kOfferKinds = 2;
+
+// What the host offers to cells. On the channel when a worker starts and when it changes; on a line
+// before the next answer, since a cell that runs does not read the channel.
+struct BridgeOffer {
+  static constexpr MessageType kType = MessageType::kBridgeOffer;
+  uint64_t sequence = 0;  // of one kind, the highest one counts
+  OfferKind kind = OfferKind::kTools;
+  std::string json;  // [{"name", "description", "schema"}], or {"total", "hard", "spent"}
+  CELLAR_WIRE_FIELDS(self.sequence, self.kind, self.json)
+};
+
+// Carries one end of a stream socket, the line.
+struct OpenLine {
+  static constexpr MessageType kType = MessageType::kOpenLine;
+  bool of_main_thread =
+      false;  // waits there are made by the main thread, which can run a cell then
+  CELLAR_WIRE_FIELDS(self.of_main_thread)
+};
+
+struct BridgeCall {
+  static constexpr MessageType kType = MessageType::kBridgeCall;
+  uint64_t call = 0;  // unique within the worker
+  uint32_t cell = 0;  // that makes it, or started the thread or task that does; 0 = not known
+  std::string name;
+  std::string args;  // JSON
+  CELLAR_WIRE_FIELDS(self.call, self.cell, self.name, self.args)
+};
+
+// Nobody waits for the answer any more.
+struct BridgeWithdraw {
+  static constexpr MessageType kType = MessageType::kBridgeWithdraw;
+  uint64_t call = 0;
+  CELLAR_WIRE_FIELDS(self.call)
+};
+
+enum class AnswerKind : uint8_t { kValue = 0, kError = 1, kCancelled = 2 };
+
+struct BridgeImage {
+  std::string mime;
+  std::string data;
+  CELLAR_WIRE_FIELDS(self.mime, self.data)
+};
+
+struct BridgeAnswer {
+  static constexpr MessageType kType = MessageType::kBridgeAnswer;
+  uint64_t call = 0;
+  AnswerKind kind = AnswerKind::kValue;
+  std::string data;  // JSON, or the message of an error
+  std::vector<BridgeImage> images;
+  CELLAR_WIRE_FIELDS(self.call, self.kind, self.data, self.images)
+};
+
+// Run a cell inside the wait for `call`. Answered by Display, Error and Done on the channel.
+struct BridgeNested {
+  static constexpr MessageType kType = MessageType::kBridgeNested;
+  uint64_t call = 0;
+  uint32_t cell = 0;
+  std::string code;
+  CELLAR_WIRE_FIELDS(self.call, self.cell, self.code)
 };
 
 // --- host <-> template

@@ -3,12 +3,14 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "host/base/fds.h"
 #include "host/base/process.h"
@@ -23,6 +25,36 @@ constexpr absl::Duration kRingPoll = absl::Milliseconds(2);
 constexpr absl::Duration kExitReport = absl::Milliseconds(200);
 constexpr size_t kReadSize = 256u << 10;
 constexpr size_t kMaxFaults = 64u << 10;
+// More than this without the frames that they belong to is not what a worker sends.
+constexpr size_t kMaxReceivedFds = 16;
+
+struct Received {
+  ssize_t size;
+  // Never more than one: what else a worker passes is closed by the kernel. Empty when this process
+  // has no room for it.
+  std::optional<UniqueFd> fd;
+};
+
+Received ReceiveBytesAndFd(int socket, std::array<char, kReadSize>& buffer) {
+  iovec part = {buffer.data(), buffer.size()};
+  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))];
+  msghdr header = {.msg_iov = &part,
+                   .msg_iovlen = 1,
+                   .msg_control = ancillary,
+                   .msg_controllen = sizeof(ancillary)};
+  Received received = {.size = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC)};
+  if (received.size < 0) return received;
+  cmsghdr* rights = CMSG_FIRSTHDR(&header);
+  if (rights != nullptr && rights->cmsg_type == SCM_RIGHTS &&
+      rights->cmsg_len >= CMSG_LEN(sizeof(int))) {
+    int fd;
+    std::memcpy(&fd, CMSG_DATA(rights), sizeof(fd));
+    received.fd.emplace(fd);
+  } else if ((header.msg_flags & MSG_CTRUNC) != 0) {
+    received.fd.emplace();
+  }
+  return received;
+}
 
 }  // namespace
 
@@ -155,8 +187,13 @@ void Worker::OnChannel(uint32_t events) {
 
 size_t Worker::ReadChannel() {
   static thread_local std::array<char, kReadSize> buffer;
-  ssize_t size = recv(ends_.channel.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  auto [size, fd] = ReceiveBytesAndFd(ends_.channel.get(), buffer);
   if (size < 0) return 0;
+  if (fd) received_fds_.push_back(*std::move(fd));
+  if (received_fds_.size() > kMaxReceivedFds) {
+    Abandon(absl::DataLossError("the channel carries descriptors that no worker sends"));
+    return 0;
+  }
   if (size == 0) {
     // The end itself is told by the keeper; a worker that only closed its channel will not come
     // back.
@@ -180,18 +217,21 @@ size_t Worker::ReadChannel() {
 }
 
 absl::StatusOr<bool> Worker::DrainOutput() {
-  return timeline_.Drain([this] {
-    // No more than there is now: a worker that never stops sending must not hold up the loop.
-    size_t unread = channel_ended_ ? 0 : UnreadBytes(ends_.channel.get());
-    while (unread > 0 && !channel_ended_) {
-      const size_t size = ReadChannel();
-      if (size == 0) return;
-      unread -= std::min(unread, size);
-    }
-  });
+  return timeline_.Drain([this] { DeliverArrived(); });
+}
+
+void Worker::DeliverArrived() {
+  // No more than there is now: a worker that never stops sending must not hold up the loop.
+  size_t unread = channel_ended_ ? 0 : UnreadBytes(ends_.channel.get());
+  while (unread > 0 && !channel_ended_) {
+    const size_t size = ReadChannel();
+    if (size == 0) return;
+    unread -= std::min(unread, size);
+  }
 }
 
 absl::Status Worker::Dispatch(const wire::Frame& frame) {
+  TraceFrame(FrameDirection::kFromWorker, pid_, frame.type, frame.payload);
   switch (static_cast<wire::MessageType>(frame.type)) {
     case wire::MessageType::kHello: {
       auto hello = wire::Decode<wire::Hello>(frame.payload);
@@ -212,8 +252,12 @@ absl::Status Worker::Dispatch(const wire::Frame& frame) {
       return Deliver(frame.payload, &WorkerListener::OnNotice);
     case wire::MessageType::kValue:
       return Deliver(frame.payload, &WorkerListener::OnValue);
+    case wire::MessageType::kQueryAnswer:
+      return Deliver(frame.payload, &WorkerListener::OnQueryAnswer);
     case wire::MessageType::kDone:
       return DeliverDone(frame.payload);
+    case wire::MessageType::kOpenLine:
+      return DeliverLine(frame.payload);
     default:
       break;
   }
@@ -236,6 +280,18 @@ absl::Status Worker::DeliverDone(std::string_view payload) {
   if (!done) return absl::DataLossError("the channel carries a damaged message");
   CELLAR_RETURN_IF_ERROR(timeline_.DrainTo(done->position));
   listener_.OnDone(*done);
+  return absl::OkStatus();
+}
+
+absl::Status Worker::DeliverLine(std::string_view payload) {
+  std::optional<wire::OpenLine> open = wire::Decode<wire::OpenLine>(payload);
+  if (!open || received_fds_.empty()) {
+    return absl::DataLossError("the channel carries a damaged message");
+  }
+  UniqueFd socket = std::move(received_fds_.front());
+  received_fds_.pop_front();
+  // Without it, the thread sees the end of its line.
+  if (socket) listener_.OnOpenLine(std::move(socket), open->of_main_thread);
   return absl::OkStatus();
 }
 

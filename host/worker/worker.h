@@ -16,6 +16,7 @@
 #include "host/base/unique_fd.h"
 #include "host/wire/frame.h"
 #include "host/wire/messages.h"
+#include "host/worker/frame_trace.h"
 #include "host/worker/timeline.h"
 #include "host/worker/worker_exit.h"
 
@@ -34,6 +35,9 @@ class WorkerListener {
   virtual void OnNotice(wire::Notice notice) = 0;
   virtual void OnDone(const wire::Done& done) = 0;
   virtual void OnValue(wire::Value value) = 0;
+  virtual void OnQueryAnswer(wire::QueryAnswer answer) = 0;
+  // A thread of the worker wants to make bridge calls.
+  virtual void OnOpenLine(UniqueFd socket, bool of_main_thread) = 0;
   // Once, and the last call.
   virtual void OnWorkerExit(WorkerExit exit) = 0;
 };
@@ -56,10 +60,12 @@ class Worker {
       std::function<absl::Status()> why_not_started, WorkerListener& listener);
   ~Worker();
 
-  // Setup, Execute, Set, Get or Exit. Sent when the channel has room; never blocks.
+  // Setup, Execute, Set, Get, Query or Exit. Sent when the channel has room; never blocks.
   template <typename Message>
   void Send(const Message& message) {
-    SendFrame(wire::MessageFrame(message));
+    std::string payload = wire::Encode(message);
+    TraceFrame(FrameDirection::kToWorker, pid_, static_cast<uint16_t>(Message::kType), payload);
+    SendFrame(wire::EncodeFrame(static_cast<uint16_t>(Message::kType), payload));
   }
 
   // Names the cell, then SIGINT to the worker's process group. Hits that cell or nothing.
@@ -74,6 +80,8 @@ class Worker {
   // While paused, prints fill the ring and then wait: for a sink that cannot keep up. Frames still
   // come.
   void PauseOutput(bool paused);
+  // Delivers the frames that have arrived and not been read. Not from a listener's call.
+  void DeliverArrived();
   // Ends the worker and everything it started.
   void Kill();
 
@@ -99,6 +107,7 @@ class Worker {
 
   // Bytes read; 0 when there are none.
   size_t ReadChannel();
+  absl::Status DeliverLine(std::string_view payload);
   absl::StatusOr<bool> DrainOutput();
   absl::Status Dispatch(const wire::Frame& frame);
   template <typename Message>
@@ -117,6 +126,7 @@ class Worker {
   WorkerListener& listener_;
   Timeline timeline_;
   wire::FrameDecoder decoder_;
+  std::deque<UniqueFd> received_fds_;  // whose frames are not complete yet
   std::string outgoing_;
   bool channel_blocked_ = false;
   bool channel_ended_ = false;

@@ -25,14 +25,15 @@ def _not_installed(*_) -> None:
 _publish: Publish = _not_installed
 
 
-def install(publish: Publish) -> None:
-    """Sends all output through publish(kind, entries, metadata, display_id).
+def install(publish: Publish) -> Publish:
+    """Sends all output through publish(kind, entries, metadata, display_id). Returns where it went before.
 
     `kind` is display, update, result, clear or status; an entry is (MIME type, kind of data,
     bytes); `metadata` is a JSON object; `display_id` is empty where there is none.
     """
     global _publish
-    _publish = publish
+    before, _publish = _publish, publish
+    return before
 
 
 class DisplayHandle:
@@ -119,6 +120,11 @@ def publish_bundle(kind: str, data: dict, metadata: dict, display_id: str = "") 
         encoded_metadata = b"{}"
     entries = _within_limit(_entries(data), MAX_BUNDLE_BYTES - len(encoded_metadata))
     _publish(kind, entries, encoded_metadata, guard.valid_text(guard.safe_str(display_id)))
+
+
+def publish_encoded(kind: str, entries: list[Entry], metadata: bytes, display_id: str) -> None:
+    """Publishes what has been encoded before."""
+    _publish(kind, entries, metadata, display_id)
 
 
 def _new_id() -> str:

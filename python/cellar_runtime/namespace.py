@@ -14,7 +14,26 @@ class Namespace:
         module = types.ModuleType("__main__")
         module.__dict__["__builtins__"] = sys.modules["builtins"]
         self.globals = module.__dict__
-        self.globals.update(helpers)
+        self._own = dict(self.globals)
+        self._helpers = helpers
+        self._fill()
+        sys.modules["__main__"] = module
+
+    def reset(self) -> None:
+        """Forgets everything that cells have bound; the helpers are back."""
+        self.globals.clear()
+        self.globals.update(self._own)
+        self._fill()
+
+    def user_items(self) -> dict:
+        """What cells have bound, by name: no helpers, no history, no names that begin with an underscore."""
+        bound = dict(self.globals)  # a copy: threads may bind names meanwhile
+        return {name: bound[name] for name in sorted(name for name in bound if type(name) is str)
+                if not name.startswith("_") and bound[name] is not self._helpers.get(name, _MISSING)
+                and bound[name] is not self._inputs and bound[name] is not self._outputs}
+
+    def _fill(self):
+        self.globals.update(self._helpers)
         self._inputs = [""]
         self._outputs = {}
         self._recent = ["", "", ""]
@@ -22,7 +41,6 @@ class Namespace:
         self.globals["Out"] = self._outputs
         for name in ("_", "__", "___"):
             self.globals[name] = ""
-        sys.modules["__main__"] = module
 
     def remember_input(self, cell: int, text: str) -> None:
         """Keeps In[cell], also when numbers were skipped."""

@@ -12,7 +12,7 @@ import threading
 
 import _cellar
 import cellar_prelude
-from cellar_runtime import display, figures, ipython_display, tracebacks, values
+from cellar_runtime import bridge, display, figures, ipython_display, late_import, tracebacks, user_modules, values
 from cellar_runtime.integrity import Integrity
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
@@ -25,7 +25,7 @@ _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cel
 # The cell that code belongs to: tasks and callbacks inherit it from the cell that started them.
 CELL = contextvars.ContextVar("cellar_cell", default=0)
 
-_OK, _ERROR, _INTERRUPTED = 0, 1, 2  # wire::DoneStatus
+_OK, _ERROR, _INTERRUPTED, _HELD = 0, 1, 2, 3  # wire::DoneStatus
 _JSON, _BYTES, _ABSENT, _FAILED = 0, 1, 2, 3  # wire::ValueKind
 _DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
 _NO_VALUE = object()
@@ -40,12 +40,15 @@ class Runner:
         self._compiler = Compiler()
         self._task = None  # of the running cell, if it awaits
         self._exiting = False
+        self._module_directories = []  # until the first cell has run what is in them
         self._enter_error = None  # why the directory of the next cell could not be entered
         _cellar.install(CELL, _thread_origin, self._cancel)
         _mark_threads()
         self._integrity = Integrity(self._loop._csock.fileno())
         self._namespace = Namespace(cellar_prelude.names())
         display.install(_publish)
+        bridge.host.install(self._run_nested)
+        cellar_prelude.bridge.connect(bridge.host)
         os.register_at_fork(after_in_child=self._after_fork_in_child)
 
     def run(self) -> None:
@@ -75,6 +78,7 @@ class Runner:
             sys.path[:0] = [os.fsdecode(entry) for entry in (cwd, *path)]
             _cellar.limit_resources(memory_cap, open_files)
             _reseed_numpy()
+            self._module_directories = user_modules.directories(os.environ.get("HOME"), os.fsdecode(cwd))
         except OSError as error:
             _cellar.send_hello(str(error))
             os._exit(1)  # cells that wait in the channel already must not run
@@ -112,17 +116,21 @@ class Runner:
             if self._enter_error is not None:
                 error, self._enter_error = self._enter_error, None
                 raise error
+            self._load_modules(cell)
             program = self._compile(cell, text)
             if program.awaits:
                 self._task = self._loop.create_task(self._run_awaiting(cell, program), context=self._context)
                 return
-            if program.body is not None:
-                _guarded(_EXEC, program.body, self._namespace.globals)
-            if program.value is not None:
-                self._take_result(cell, program, _guarded(_EVAL, program.value, self._namespace.globals))
+            self._run_plain(cell, program)
         except BaseException as error:
             status = self._fail(cell, error)
         self._finish(cell, status)
+
+    def _run_plain(self, cell, program):
+        if program.body is not None:
+            _guarded(_EXEC, program.body, self._namespace.globals)
+        if program.value is not None:
+            self._take_result(cell, program, _guarded(_EVAL, program.value, self._namespace.globals))
 
     async def _run_awaiting(self, cell, program):
         status = _OK
@@ -144,7 +152,16 @@ class Runner:
         name = f"<cell {cell}>"
         self._namespace.remember_input(cell, text)
         tracebacks.register_source(name, text)
-        return _guarded(self._compiler.compile, name, text)
+        return _guarded(self._compile_text, name, text)
+
+    def _compile_text(self, name, text):
+        try:
+            return self._compiler.compile(name, text)
+        except SyntaxError:
+            program = late_import.load("cellar_runtime.magics").compile_cell(self._compiler, self._namespace, name, text)
+            if program is None:
+                raise
+            return program
 
     def _take_result(self, cell, program, value):
         if value is not None and not program.quiet:
@@ -167,6 +184,36 @@ class Runner:
                 status = self._report(cell, error)
         _end_cell()
         _send_done(cell, status, self._integrity.stdin.requested)
+
+    def _load_modules(self, cell):
+        # Here and not at the start, so that one that hangs is in reach of the cell's time-out.
+        directories, self._module_directories = self._module_directories, []
+        for path in user_modules.find(directories) if directories else ():
+            try:
+                _guarded(user_modules.load, path, self._namespace.globals)
+            except Exception as error:
+                ename, evalue = tracebacks.format_error(error)[:2]
+                _cellar.send_notice(cell, f"the module {path} failed: {ename}: {evalue}")
+
+    def _run_nested(self, cell, code):
+        """Runs a cell for the host, inside the wait of another one. It cannot await: the loop is held meanwhile."""
+        stdin = self._integrity.stdin
+        stdin_requested, stdin.requested = stdin.requested, False
+        token = CELL.set(cell)
+        status = _OK
+        try:
+            program = self._compile(cell, code.decode("utf-8", "replace"))
+            if program.awaits:
+                status = _HELD
+            else:
+                self._run_plain(cell, program)
+        except BaseException as error:
+            status = self._fail(cell, error)
+        if _cellar.is_forked_child():
+            os._exit(0)
+        CELL.reset(token)
+        _send_done(cell, status, stdin.requested)
+        stdin.requested = stdin_requested
 
     def _report(self, cell, error):
         """Sends the error of a cell; returns the cell's status."""
@@ -226,6 +273,16 @@ class Runner:
             _cellar.send_value(request, _FAILED, reason.encode("utf-8", "backslashreplace"))
         else:
             _cellar.send_value(request, _JSON if is_json else _BYTES, data)
+
+    def _on_query(self, request, kind, text, cursor, with_source):
+        try:
+            queries = late_import.load("cellar_runtime.queries")
+            data = queries.answer(self._namespace.globals, kind, text.decode("utf-8", "replace"), cursor, with_source)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            _cellar.send_query_answer(request, False, reason.encode("utf-8", "backslashreplace"))
+        else:
+            _cellar.send_query_answer(request, True, data)
 
     def _after_fork_in_child(self):
         """In a process that a cell forked: the channel belongs to the worker."""

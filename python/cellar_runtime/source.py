@@ -36,8 +36,15 @@ class Compiler:
 
     def compile(self, name: str, text: str) -> Program:
         """Raises SyntaxError (or ValueError for a NUL) as compile() does."""
+        return self.compile_tree(name, text, self.parse(name, text))
+
+    def parse(self, name: str, text: str):
+        """The syntax tree of a text."""
+        return _COMPILE(text, name, "exec", PyCF_ALLOW_TOP_LEVEL_AWAIT | self._futures | PyCF_ONLY_AST, True)
+
+    def compile_tree(self, name: str, text: str, tree) -> Program:
+        """`text` is what the tree's places refer to."""
         flags = PyCF_ALLOW_TOP_LEVEL_AWAIT | self._futures
-        tree = _COMPILE(text, name, "exec", flags | PyCF_ONLY_AST, True)
         value, quiet = None, False
         if tree.body and isinstance(tree.body[-1], Expr):
             last = tree.body.pop()

@@ -32,6 +32,12 @@ def register_source(name: str, text: str) -> None:
     linecache.cache[name] = entry
 
 
+def cell_sources():
+    """The lines of each cell, the newest first."""
+    for _, _, lines, _ in reversed(list(_sources.values())):
+        yield lines
+
+
 def visible_frames(tb: TracebackType | None):
     """The traceback's entries outside cellar's own code."""
     while tb is not None:

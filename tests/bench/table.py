@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Joins the lines "name value unit" of session_bench (stdin) into one table of ratios, with the bars.
+"""Joins the lines "name value unit" of session_bench or notebook_bench.py (stdin) into one table of ratios, with the bars.
 
 Exit status: 0 all bars are met, 1 one is missed, 2 a number is missing.
 """
@@ -36,6 +36,8 @@ def rows(values):
         Row("cell x = i, blocking call", "cell", "cell_python", "python3 -i on a pipe", at_most=100e-6),
         Row("  the same", "cell", "cell_limit", "limit: wake-ups alone, handed over"),
         Row("cell x = i, on the loop thread", "cell_on_loop", "cell_on_loop_limit", "limit: wake-ups alone"),
+        Row("bridge calls a second, one thread", "bridge_rate", "bridge_rate_limit", "limit: bare socket round trips"),
+        Row("  16 threads together", "bridge_rate_threads", "bridge_rate_limit", "limit: bare socket round trips"),
         Row("200,000 x print(i)", "prints", "prints_python", "python3 script | cat", ratio_at_most=1.5),
         Row("  the same", "prints", "prints_python_alone", "less the start of python3"),
         Row("idle session, growth of all PSS", "memory_growth", "memory_python", "one more python3 process",
@@ -52,6 +54,28 @@ def rows(values):
         Row("10,000 queued cells, in order", "queue_in_order", at_least=asked),
         Row("  cells a second", "queue_rate", "queue_rate_python", "python3 -i on a pipe"),
         Row("  growth of the host", "queue_memory", at_most=16 * MIB),
+    ]
+
+
+def notebook_rows(values):
+    both = [
+        Row("read, edit a cell, write: all files", "corpus_edit", "corpus_nbformat", "nbformat reads + writes",
+            ratio_at_most=1 / 50),
+        Row("read, show as text", "corpus_show", "corpus_nbformat", "nbformat reads + writes"),
+        Row("read, apply the text with a change", "corpus_apply", "corpus_nbformat", "nbformat reads + writes"),
+        Row("the command: show one notebook", "show", "show_nbformat", "python3: nbformat.read"),
+    ]
+    if "corpus_jupytext" in values:
+        both.append(Row("read, convert to a script", "corpus_convert", "corpus_jupytext", "jupytext reads + writes"))
+    for step in ("show", "edit", "apply"):
+        both += [
+            Row(f"10^6 cells: {step}", f"million_{step}", at_most=2.0),
+            Row("  processor time of it", f"million_{step}_cpu"),
+            Row("  peak of memory", f"million_{step}_memory", "million_size", "the file's size", ratio_at_most=3),
+        ]
+    return both + [
+        Row("run 100 cells x = i", "run", "run_nbclient", "nbclient", ratio_at_most=0.1),
+        Row("run 100 cells in 20 MB of notebook", "run_large", "run", "100 small cells"),
     ]
 
 
@@ -119,9 +143,10 @@ def print_table(lines):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="too few measurements to judge a bar")
+    parser.add_argument("--notebooks", action="store_true", help="the lines are those of notebook_bench.py")
     options = parser.parse_args()
     values = read_values(sys.stdin)
-    lines = [Line(row, values) for row in rows(values)]
+    lines = [Line(row, values) for row in (notebook_rows if options.notebooks else rows)(values)]
     load = [values.get(name, (float("nan"), ""))[0] for name in ("load_before", "load_after")]
     print(f"load average {load[0]:.1f} before, {load[1]:.1f} after")
     print_table(lines)

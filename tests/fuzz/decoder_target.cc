@@ -37,6 +37,9 @@ void DecodeAnything(const uint8_t* data, size_t size) {
       RoundTrip<wire::Done>((*frame)->payload);
       RoundTrip<wire::Notice>((*frame)->payload);
       RoundTrip<wire::Value>((*frame)->payload);
+      RoundTrip<wire::OpenLine>((*frame)->payload);
+      RoundTrip<wire::BridgeCall>((*frame)->payload);
+      RoundTrip<wire::BridgeWithdraw>((*frame)->payload);
     }
   }
 }

@@ -24,6 +24,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "cellar/queries.h"
+#include "host/bridge/provider.h"
+#include "host/bridge/tool_set.h"
 #include "host/runtime/environment.h"
 #include "host/session/launch.h"
 #include "host/session/outcome.h"
@@ -32,6 +35,12 @@
 
 namespace cellar {
 
+using host::BridgeAnswer;
+using host::BridgeBudget;
+using host::BridgeCall;
+using host::BridgeProvider;
+using host::BridgeReply;
+using host::BridgeTool;
 using host::CellError;
 using host::CellObserver;
 using host::CellOutcome;
@@ -40,13 +49,13 @@ using host::CellStatus;
 using host::EnvironmentOverrides;
 using host::StateAfter;
 using host::Stream;
+using host::ToolSet;
 using host::WorkerExit;
 
 class Engine;
 class Session;
 
-// What is empty comes from ~/.cellar/settings.json and .cellar/settings.json in the working
-// directory, then from the environment.
+// What is empty comes from the settings (see host/runtime/settings.h), then from the environment.
 struct HostOptions {
   std::string interpreter;           // executable or environment directory
   std::vector<std::string> preload;  // modules that every session has imported for nothing
@@ -55,9 +64,13 @@ struct HostOptions {
   // For output that a result has no room for; by default one directory for each host under
   // XDG_STATE_HOME. It is made when needed, and stays.
   std::string artifacts_directory;
+  // Answers the calls that cells make to this program (`tool`, `llm`, `agent`); outlives the host.
+  BridgeProvider* bridge = nullptr;
+  absl::Duration bridge_limit = host::kBridgeLimit;  // for one answer
 };
 
 struct SessionOptions {
+  std::string id;                     // BridgeCall::session
   std::string cwd;                    // empty = where the program was when the host started
   std::vector<std::string> sys_path;  // in front of Python's own
   EnvironmentOverrides environment;   // nullopt removes a variable
@@ -68,6 +81,9 @@ struct SessionOptions {
 struct RunOptions {
   absl::Duration timeout = absl::Seconds(30);  // of inactivity; zero or infinite = none
   CellObserver* observer = nullptr;            // sees the output while the cell runs
+  // The id of a bridge call that this cell helps to answer: it runs at once, inside the wait of the
+  // cell that made the call, or fails at once with FailedPrecondition.
+  uint64_t parent = 0;
 };
 
 // Has one thread of its own, which no signal of the program is delivered to.
@@ -82,6 +98,9 @@ class Host {
 
   // Returns while the worker starts; that it cannot start shows here or in the first call.
   absl::StatusOr<std::unique_ptr<Session>> Open(SessionOptions options = {});
+
+  // Tells the cells of all sessions what the bridge offers now.
+  void RenewOffer();
 
   // What was passed over when the interpreter was chosen, one sentence each.
   const std::vector<std::string>& warnings() const { return launch_.interpreter.warnings; }
@@ -120,6 +139,14 @@ class Session {
   // Integers of more than 64 bits arrive as doubles.
   absl::StatusOr<nlohmann::json> Get(std::string name);
   absl::StatusOr<std::string> GetBytes(std::string name);
+
+  // About a text that a person types. `cursor` counts code points; nothing is its end. Answered
+  // between cells and while a cell awaits; DeadlineExceeded after 300 ms otherwise: busy.
+  absl::StatusOr<Completions> Complete(std::string text,
+                                       std::optional<size_t> cursor = std::nullopt);
+  absl::StatusOr<Inspection> Inspect(std::string text, std::optional<size_t> cursor = std::nullopt,
+                                     bool with_source = false);
+  absl::StatusOr<Completeness> IsComplete(std::string text);
 
   // Ends the worker and all it started, and waits until it is gone: exit handlers have a second, a
   // running cell has none. What other threads wait for returns Cancelled; later calls return

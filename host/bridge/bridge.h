@@ -1,0 +1,106 @@
+// The calls that the cells of one worker make to the host: passes them to the provider and the
+// answers back, each call answered exactly once, whatever becomes of cell, thread or worker.
+//
+// Lives on the loop's thread, as long as the worker.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "host/base/event_loop.h"
+#include "host/base/unique_fd.h"
+#include "host/bridge/line.h"
+#include "host/bridge/provider.h"
+#include "host/bridge/reply.h"
+
+namespace cellar::host {
+
+// How long a call may take.
+inline constexpr absl::Duration kBridgeLimit = absl::Hours(1);
+
+class BridgeListener {
+ public:
+  virtual ~BridgeListener() = default;
+  // The first call of a cell is under way, or its last one has ended.
+  virtual void OnCallsChanged(uint32_t cell) = 0;
+  // The worker has given up the call: what was to be run inside its wait, and was not, will not be.
+  // What the worker sent over its channel before is there to be read.
+  virtual void OnWithdraw(uint64_t call) = 0;
+  // To be sent over the channel.
+  virtual void OnOffer(const wire::BridgeOffer& offer) = 0;
+};
+
+struct BridgeOptions {
+  BridgeProvider* provider;  // outlives the bridge
+  std::string session;       // BridgeCall::session
+  absl::Duration limit = kBridgeLimit;
+};
+
+class Bridge : private LineListener {
+ public:
+  Bridge(EventLoop& loop, BridgeOptions options, BridgeListener& listener);
+  // Calls that are under way are cancelled.
+  ~Bridge() override;
+
+  // Tells the listener what the provider offers, as far as it has changed.
+  void RenewOffer();
+
+  void AddLine(UniqueFd socket, bool of_main_thread);
+
+  bool HasCalls(uint32_t cell) const { return under_way_.contains(cell); }
+  // Answers all calls of an interrupted cell, so that they raise KeyboardInterrupt; it makes no
+  // more calls.
+  void CancelCell(uint32_t cell);
+
+  // The cell whose main thread waits for this call, and so could run another cell meanwhile.
+  std::optional<uint32_t> WaitingCell(uint64_t call) const;
+  // Runs a cell inside that wait; `call` must be one of a WaitingCell.
+  void RunNested(uint64_t call, uint32_t cell, const std::string& code);
+
+ private:
+  struct Call {
+    Line* line;
+    uint64_t number;  // the worker's
+    uint32_t cell;
+    EventLoop::TimerId limit_timer;
+  };
+
+  void OnCall(Line& line, wire::BridgeCall call) override;
+  void OnWithdraw(Line& line, uint64_t number) override;
+  void OnLineEnd(Line& line) override;
+
+  void OnReply(uint64_t id, BridgeAnswer answer);
+  void OnLimit(uint64_t id);
+  // Ends a call that the worker waits for no more.
+  void Forget(uint64_t id);
+  // Ends a call that the provider has not answered.
+  void Cancel(uint64_t id, wire::BridgeAnswer answer);
+  std::vector<uint64_t> CallsOf(absl::FunctionRef<bool(const Call&)> matches) const;
+  // Nothing when it has ended before.
+  std::optional<Call> Remove(uint64_t id);
+  void RenewOffer(wire::OfferKind kind, std::string json);
+  void RenewBudget();
+
+  EventLoop& loop_;
+  BridgeOptions options_;
+  BridgeListener& listener_;
+  std::shared_ptr<ReplyDesk> desk_;
+  std::vector<std::unique_ptr<Line>> lines_;
+  std::map<uint64_t, Call> calls_;     // by id
+  std::map<uint32_t, int> under_way_;  // calls by cell
+  std::set<uint32_t> interrupted_cells_;
+  std::array<wire::BridgeOffer, wire::kOfferKinds> offers_;
+  // What every line starts with: sent before the first cell.
+  std::array<wire::BridgeOffer, wire::kOfferKinds> first_offers_;
+  BridgeBudget budget_;
+};
+
+}  // namespace cellar::host

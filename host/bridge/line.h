@@ -1,0 +1,71 @@
+// The host's end of a line: the socket on which one thread, or one event loop, of a worker makes
+// its calls. Knows frames; what calls mean is the Bridge's.
+//
+// Lives on the loop's thread. Nothing it reads is trusted, and it never blocks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "host/base/event_loop.h"
+#include "host/base/unique_fd.h"
+#include "host/wire/frame.h"
+#include "host/wire/messages.h"
+
+namespace cellar::host {
+
+class Line;
+
+class LineListener {
+ public:
+  virtual ~LineListener() = default;
+  virtual void OnCall(Line& line, wire::BridgeCall call) = 0;
+  virtual void OnWithdraw(Line& line, uint64_t call) = 0;
+  // The thread has ended, or sent what no worker sends. The line must not be destroyed in this
+  // call.
+  virtual void OnLineEnd(Line& line) = 0;
+};
+
+class Line {
+ public:
+  static absl::StatusOr<std::unique_ptr<Line>> Create(EventLoop& loop, UniqueFd socket,
+                                                      bool of_main_thread, LineListener& listener);
+  ~Line();
+  Line(const Line&) = delete;
+
+  template <typename Message>
+  void Send(const Message& message) {
+    SendFrame(wire::MessageFrame(message));
+  }
+  // Unless the worker has it already.
+  void SendOffer(const wire::BridgeOffer& offer);
+  // It has come over the channel, before any code ran.
+  void NoteOffer(const wire::BridgeOffer& offer);
+
+  bool of_main_thread() const { return of_main_thread_; }
+
+ private:
+  Line(EventLoop& loop, UniqueFd socket, bool of_main_thread, LineListener& listener);
+
+  absl::Status Watch();
+  void OnEvents(uint32_t events);
+  void Read();
+  void SendFrame(std::string frame);
+  void Flush();
+  void End();
+
+  EventLoop& loop_;
+  UniqueFd socket_;
+  bool of_main_thread_;
+  LineListener& listener_;
+  wire::FrameDecoder decoder_;
+  std::string outgoing_;
+  size_t sent_ = 0;  // of outgoing_
+  bool blocked_ = false;
+  bool ended_ = false;
+  std::array<uint64_t, wire::kOfferKinds> offered_ = {};  // sequence of the last one
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,266 @@
+#include "host/cli/notebook_run.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "host/base/status.h"
+#include "host/cli/notebook_progress.h"
+#include "host/console/complain.h"
+#include "host/console/console.h"
+#include "host/console/exit_codes.h"
+#include "host/execute/notebook_runner.h"
+#include "host/execute/parameters.h"
+#include "host/execute/run_plan.h"
+#include "host/output/printable.h"
+#include "notebook/notebook_file.h"
+#include "notebook/outputs.h"
+
+namespace cellar::host {
+namespace {
+
+using notebook::Document;
+using notebook::NotebookFile;
+
+struct RunArguments {
+  std::string file;
+  std::string output;
+  CellSelection selection;
+  std::vector<std::string> parameters;
+  bool allow_errors = false;
+  double timeout = 0;  // seconds
+  bool clear = false;
+  std::string cwd;
+  std::string interpreter;
+};
+
+// A notebook made ready to run.
+struct Prepared {
+  Document document;
+  SaveTarget target;
+  NotebookRunOptions options;
+};
+
+std::string FolderOf(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+absl::StatusOr<std::vector<Parameter>> ParseParameters(const std::vector<std::string>& texts) {
+  std::vector<Parameter> parameters;
+  for (const std::string& text : texts) {
+    CELLAR_ASSIGN_OR_RETURN(Parameter parameter, Parameter::Parse(text));
+    parameters.push_back(std::move(parameter));
+  }
+  return parameters;
+}
+
+// `cells` are of the notebook without the parameters; the cell that assigns them runs in any case.
+std::vector<size_t> WithCellOf(const Parameterised& parameterised,
+                               const std::vector<size_t>& cells) {
+  std::set<size_t> all = {parameterised.cell};
+  for (size_t cell : cells) {
+    all.insert(parameterised.is_new && cell >= parameterised.cell ? cell + 1 : cell);
+  }
+  return {all.begin(), all.end()};
+}
+
+// The notebook with what the arguments change before it runs, and the cells to run.
+absl::StatusOr<Prepared> PrepareDocument(const RunArguments& arguments, Document document) {
+  CELLAR_RETURN_IF_ERROR(CheckLanguage(document));
+  CELLAR_ASSIGN_OR_RETURN(std::vector<size_t> cells, CellsToRun(document, arguments.selection));
+  if (arguments.clear) {
+    CELLAR_ASSIGN_OR_RETURN(document, notebook::ClearOutputs(document));
+  }
+  if (!arguments.parameters.empty()) {
+    CELLAR_ASSIGN_OR_RETURN(const std::vector<Parameter> parameters,
+                            ParseParameters(arguments.parameters));
+    CELLAR_ASSIGN_OR_RETURN(Parameterised parameterised, WithParameters(document, parameters));
+    cells = WithCellOf(parameterised, cells);
+    document = std::move(parameterised.document);
+  }
+  return Prepared{.document = std::move(document),
+                  .options = {.cells = std::move(cells),
+                              .timeout = absl::Seconds(arguments.timeout),
+                              .allow_errors = arguments.allow_errors}};
+}
+
+absl::StatusOr<Prepared> Prepare(const RunArguments& arguments) {
+  SaveTarget target = {.path = arguments.output.empty() ? arguments.file : arguments.output};
+  // Better known now than when hours of cells have run.
+  if (access(FolderOf(target.path).c_str(), W_OK | X_OK) != 0) {
+    return ErrnoStatus(errno, "writing " + target.path);
+  }
+  if (arguments.output.empty()) {
+    // Before it is read: a change after that is noticed when the file is to be written.
+    CELLAR_ASSIGN_OR_RETURN(target.expected, FileStamp::Of(arguments.file));
+  }
+  CELLAR_ASSIGN_OR_RETURN(NotebookFile file, NotebookFile::Open(arguments.file));
+  absl::StatusOr<Prepared> prepared = PrepareDocument(arguments, file.document());
+  if (!prepared.ok()) return notebook::WithPath(arguments.file, prepared.status());
+  prepared->target = std::move(target);
+  return prepared;
+}
+
+absl::StatusOr<std::unique_ptr<Console>> MakeConsole(const RunArguments& arguments) {
+  // Cells find the files beside the notebook, as in Jupyter.
+  LaunchQuery query = {.env = CurrentEnvironment(),
+                       .cwd = arguments.cwd.empty() ? FolderOf(arguments.file) : arguments.cwd,
+                       .interpreter = arguments.interpreter};
+  CELLAR_ASSIGN_OR_RETURN(Launch launch, PrepareLaunch(query));
+  for (const std::string& warning : launch.interpreter.warnings) {
+    Complain(absl::UnknownError(warning));
+  }
+  // The file takes the output; an artifact is for what a file has no room for.
+  SinkOptions& output = launch.session.output;
+  output.head_bytes = CellRecorder::kHeadBytes;
+  output.budget_bytes = CellRecorder::kHeadBytes + CellRecorder::kTailBytes;
+  output.max_line_characters = 0;
+  return Console::Create(std::move(launch));
+}
+
+class NotebookRun {
+ public:
+  NotebookRun(std::unique_ptr<Console> console, Prepared prepared)
+      : console_(std::move(console)),
+        path_(prepared.target.path),
+        progress_(console_->loop(), prepared.options.cells.size()),
+        runner_(console_->loop(), console_->session(), std::move(prepared.document),
+                std::move(prepared.target), std::move(prepared.options), progress_,
+                [this](const absl::Status& status) { OnDone(status); }) {}
+
+  int Run() {
+    if (absl::Status status = console_->WatchSignals([this] { OnInterrupt(); }); !status.ok()) {
+      Complain(status);
+      return kExitCannotRun;
+    }
+    runner_.Start();
+    console_->RunLoop();
+    // What exit handlers printed, or what there is when a signal ended the loop.
+    const absl::Status saved = runner_.SaveNow();
+    if (!could_run_) return kExitCannotRun;
+    if (console_->ended_by() != 0) return 128 + console_->ended_by();
+    Report(saved);
+    if (runner_.result().interrupted) return kExitInterrupted;
+    const bool fine = runner_.result().cells_failed == 0 && saved.ok() && runner_.path() == path_;
+    return fine ? kExitFine : kExitCellFailed;
+  }
+
+ private:
+  // The first Ctrl-C interrupts the cell, the second kills it, the third does not wait for that.
+  void OnInterrupt() {
+    if (++interrupts_ > 2) return console_->loop().Stop();
+    runner_.Cancel();
+  }
+
+  void OnDone(const absl::Status& status) {
+    could_run_ = status.ok();
+    if (!could_run_) Complain(status);
+    console_->Finish();
+  }
+
+  // Complaints go to standard error, each on a line of its own.
+  void Complain(const absl::Status& status) {
+    const std::string why = Printable(std::string(status.message()));
+    progress_.PrintLine(STDERR_FILENO, absl::StrCat("cellar: notebook: ", why));
+  }
+
+  void Report(const absl::Status& saved) {
+    const NotebookRunResult& result = runner_.result();
+    if (!saved.ok()) {
+      Complain(saved);
+    } else if (runner_.path() != path_) {
+      Complain(absl::AbortedError(path_ + ": changed on disk while it ran; the outputs are in " +
+                                  runner_.path()));
+    }
+    std::string line =
+        absl::StrCat(result.cells_run, result.cells_run == 1 ? " cell" : " cells", " run");
+    if (result.cells_failed > 0) absl::StrAppend(&line, ", ", result.cells_failed, " failed");
+    if (result.interrupted) absl::StrAppend(&line, ", interrupted");
+    absl::StrAppendFormat(&line, ", %.2f s", absl::ToDoubleSeconds(absl::Now() - started_));
+    progress_.PrintLine(STDOUT_FILENO, line);
+  }
+
+  const absl::Time started_ = absl::Now();
+  std::unique_ptr<Console> console_;
+  const std::string path_;
+  NotebookProgress progress_;
+  NotebookRunner runner_;
+  bool could_run_ = true;
+  int interrupts_ = 0;
+};
+
+int RunNotebook(const RunArguments& arguments) {
+  absl::StatusOr<Prepared> prepared = Prepare(arguments);
+  if (!prepared.ok()) {
+    Complain(prepared.status());
+    return kExitCannotRun;
+  }
+  absl::StatusOr<std::unique_ptr<Console>> console = MakeConsole(arguments);
+  if (!console.ok()) {
+    Complain(console.status());
+    return kExitCannotRun;
+  }
+  return NotebookRun(*std::move(console), *std::move(prepared)).Run();
+}
+
+}  // namespace
+
+void AddNotebookRunCommand(CLI::App& notebook, int* exit_code) {
+  auto arguments = std::make_shared<RunArguments>();
+  CLI::App* command =
+      notebook.add_subcommand("run", "Run the code cells and write their outputs into the file");
+  command->add_option("file", arguments->file, "The notebook")->required();
+  command->add_option("-o,--output", arguments->output, "Write this file, leave the notebook alone")
+      ->option_text("FILE");
+  CLI::Option* cell = command
+                          ->add_option("--cell", arguments->selection.cells,
+                                       "Run only this cell (index from 0, or id); may be repeated")
+                          ->allow_extra_args(false)
+                          ->option_text("CELL");
+  command->add_option("--from", arguments->selection.from, "Run this cell and those below it")
+      ->option_text("CELL")
+      ->excludes(cell);
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "-p,--param",
+          [arguments](const std::vector<std::string>& texts) { arguments->parameters = texts; },
+          "Assign a variable in a cell behind the one tagged \"parameters\"; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("NAME=VALUE")
+      ->check([](const std::string& text) {
+        return std::string(Parameter::Parse(text).status().message());
+      });
+  command->add_flag("--allow-errors", arguments->allow_errors, "Go on after a cell that fails");
+  command
+      ->add_option("--timeout", arguments->timeout,
+                   "Seconds without progress after which a cell is interrupted (0 = never)")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--clear", arguments->clear, "First remove all outputs, also of cells not run");
+  command
+      ->add_option("--cwd", arguments->cwd,
+                   "Directory the cells run in; default: that of the notebook")
+      ->option_text("DIR");
+  command
+      ->add_option("--interpreter", arguments->interpreter,
+                   "Python environment to adopt (see: cellar doctor)")
+      ->option_text("PATH");
+  command->footer(
+      "The file is written while the cells run, and is a valid notebook at any moment. The first\n"
+      "cell that fails ends the run, unless it is tagged raises-exception; cells tagged\n"
+      "skip-execution are not run. Ctrl-C interrupts the cell and ends the run.\n"
+      "Exit code: 0 fine, 1 a cell failed, 2 usage, 3 cells could not be run, 130 interrupted.");
+  command->callback([arguments, exit_code] { *exit_code = RunNotebook(*arguments); });
+}
+
+}  // namespace cellar::host

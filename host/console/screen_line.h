@@ -1,0 +1,17 @@
+// One line of a terminal: how wide the terminal is, and text cut to fit.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace cellar::host {
+
+// In columns; 80 where the terminal does not say.
+size_t TerminalWidth(int fd);
+
+// The beginning of `text` that takes at most `columns`, with an ellipsis if that is not all. `text`
+// is valid UTF-8 without control characters (see Sanitiser); a tab becomes a space.
+std::string CutToWidth(std::string_view text, size_t columns);
+
+}  // namespace cellar::host

@@ -1,0 +1,109 @@
+// Runs cells of a notebook in a session, one after the other, and has the file written as they end.
+// Does not find the session and does not choose the cells.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "host/base/event_loop.h"
+#include "host/execute/cell_recorder.h"
+#include "host/execute/executed_document.h"
+#include "host/execute/notebook_saver.h"
+#include "host/session/session.h"
+
+namespace cellar::host {
+
+struct NotebookRunOptions {
+  std::vector<size_t> cells;  // in the order they are to run
+  absl::Duration timeout;     // of inactivity, for each cell; zero = none
+  bool allow_errors =
+      false;  // a cell that fails does not end the run, as long as the state is kept
+};
+
+struct NotebookRunResult {
+  size_t cells_run = 0;
+  size_t cells_failed = 0;  // without those that are tagged raises-exception
+  bool interrupted = false;
+  bool state_lost = false;  // by the worker's death, which ended the run
+};
+
+// Sees the run; between OnCellStarted and OnCellFinished, what that cell prints. Must not block.
+class NotebookRunObserver {
+ public:
+  virtual ~NotebookRunObserver() = default;
+  // `place` counts the cells to run from 0, `cell` is the index in the notebook.
+  virtual void OnCellStarted(size_t /*place*/, size_t /*cell*/) {}
+  virtual void OnText(Stream, std::string_view) {}
+  virtual void OnNotice(const std::string&) {}
+  virtual void OnCellFinished(size_t /*cell*/, const CellOutcome&, bool /*failed*/) {}
+};
+
+// Lives on the loop's thread, until `done` is called or it is destroyed while no cell runs. Session
+// and observer outlive it.
+class NotebookRunner : private CellObserver {
+ public:
+  // Not OK: cells could not be run at all. That the file could not be written is told by SaveNow().
+  using DoneCallback = absl::AnyInvocable<void(absl::Status)>;
+
+  NotebookRunner(EventLoop& loop, Session& session, notebook::Document document, SaveTarget target,
+                 NotebookRunOptions options, NotebookRunObserver& observer, DoneCallback done);
+  ~NotebookRunner() override;
+
+  void Start();
+  // Interrupts the running cell and lets no other start. A second call kills the running cell.
+  void Cancel();
+  // Saves what there is, with the outputs so far of a cell that runs, without the loop: for a
+  // program that is told to end, and for what exit handlers print when the session is closed.
+  absl::Status SaveNow();
+
+  // As it stands.
+  const NotebookRunResult& result() const { return result_; }
+  // The file that is written, see NotebookSaver.
+  const std::string& path() const { return saver_.path(); }
+
+ private:
+  // A cell that has run, and may be changed later: the last one, and those with display ids.
+  struct RunCell {
+    CellRecorder recorder;
+    CellRecord record;  // without the outputs
+    std::string artifact;
+  };
+
+  void OnText(Stream stream, std::string_view text) override;
+  void OnDisplay(const wire::Display& display) override;
+  void OnNotice(const std::string& notice) override;
+  void OnBackgroundText(Stream stream, std::string_view text) override;
+
+  void Next();
+  void OnOutcome(absl::StatusOr<CellOutcome> outcome);
+  bool IsFailure(const CellOutcome& outcome) const;
+  void UpdateShown(const std::string& display_id, const std::vector<wire::MimeEntry>& data,
+                   const std::string& metadata);
+  void Put(size_t cell);
+  void PutUpdated();
+  void Finish();
+
+  EventLoop& loop_;
+  Session& session_;
+  ExecutedDocument document_;
+  NotebookRunOptions options_;
+  NotebookRunObserver& observer_;
+  DoneCallback done_;
+  NotebookSaver saver_;
+
+  std::map<size_t, RunCell> run_;  // by cell
+  std::set<size_t> updated_;       // cells above the running one whose displays it has updated
+  size_t place_ = 0;               // in options_.cells, of the cell that runs or is next
+  size_t current_ = 0;             // the cell that runs, or ran last
+  bool cell_runs_ = false;
+  NotebookRunResult result_;
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,173 @@
+"""Bridge calls by HTTP: one POST to /v1/tool for each, answered with {"ok": true, "value"} or {"ok": false, "error"}."""
+__builtins__ = __import__("builtins").__dict__.copy()
+
+import asyncio
+import select
+import threading
+from contextlib import suppress
+from ipaddress import ip_address
+from time import monotonic
+from urllib.parse import urlsplit
+
+from cellar_prelude import bridge
+from cellar_runtime import safe_json
+
+CALL_LIMIT_S = 3600
+CONNECT_LIMIT_S = 30
+MAX_ANSWER_BYTES = 64 << 20
+# Between two looks a thread can be interrupted; see work.py.
+_LOOK_S = 0.1
+_PATH = "/v1/tool"
+
+
+class HttpProvider:
+    """Answers come from `url`."""
+
+    def __init__(self, url: str, token: str, session: str):
+        self._url = urlsplit(url)
+        if self._url.scheme not in ("http", "https") or not self._url.hostname:
+            raise bridge.BridgeError(f"PI_TOOL_BRIDGE_URL is {url!r}, which is no http or https URL")
+        self._token = token
+        self._session = session
+
+    def is_connected(self) -> bool:
+        return True
+
+    def call(self, name: str, args: dict):
+        return _Exchange(self._url, self._token, self._body(name, args)).run()
+
+    async def acall(self, name: str, args: dict):
+        exchange = _Exchange(self._url, self._token, self._body(name, args))
+        loop = asyncio.get_running_loop()
+        answer = loop.create_future()
+
+        def settle(value, error):
+            if not answer.done():
+                answer.set_exception(error) if error else answer.set_result(value)
+
+        def run():
+            value, error = None, None
+            try:
+                value = exchange.run()
+            except Exception as failure:
+                error = failure
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(settle, value, error)
+
+        thread = threading.Thread(target=run, name=f"bridge {name}", daemon=True)
+        thread.start()
+        try:
+            return await answer
+        finally:
+            exchange.abort()
+
+    def tools(self):
+        return None  # the protocol has no way to ask
+
+    def budget(self) -> dict:
+        return self.call(bridge.BUDGET, {})
+
+    def _body(self, name, args):
+        import _cellar
+        return safe_json.dumps({"session": self._session, "run": str(_cellar.current_cell()), "name": name, "args": args})
+
+
+class _Exchange:
+    """One request and its answer."""
+
+    def __init__(self, url, token, body):
+        self._url = url
+        self._token = token
+        self._body = body
+        self._connection = None
+        self._aborted = False
+
+    def run(self):
+        from http.client import HTTPException
+        where = f"the tool bridge at {self._url.scheme}://{self._url.netloc}"
+        try:
+            response = self._send()
+            data = response.read(MAX_ANSWER_BYTES + 1)
+        except (OSError, HTTPException) as error:
+            raise bridge.BridgeError(f"{where} could not be reached: {error or type(error).__name__}") from None
+        finally:
+            if self._connection is not None:
+                self._connection.close()
+        if len(data) > MAX_ANSWER_BYTES:
+            raise bridge.BridgeError(f"{where} answered with more than {MAX_ANSWER_BYTES >> 20} MiB")
+        return _value(where, response.status, data)
+
+    def abort(self):
+        """Ends a run that another thread is in."""
+        import socket
+        self._aborted = True
+        sock = self._connection and self._connection.sock
+        if sock is not None:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def _send(self):
+        self._connection, target, headers = _route(self._url)
+        headers["Content-Type"] = "application/json"
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        self._connection.request("POST", target, self._body, headers)
+        self._wait()
+        self._connection.sock.settimeout(CALL_LIMIT_S)
+        return self._connection.getresponse()
+
+    def _wait(self):
+        deadline = monotonic() + CALL_LIMIT_S
+        poll = select.poll()
+        poll.register(self._connection.sock, select.POLLIN)
+        while not poll.poll(_LOOK_S * 1000):
+            if self._aborted or monotonic() > deadline:
+                raise TimeoutError(f"no answer within {CALL_LIMIT_S} seconds")
+
+
+def _route(url):
+    """The connection, what to ask it for, and the headers that this way needs."""
+    from http.client import HTTPConnection, HTTPSConnection
+    kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
+    path = url.path.rstrip("/") + _PATH
+    proxy = None if _is_loopback(url.hostname) else _proxy_of(url)
+    if proxy is None:
+        return kind(url.hostname, url.port, timeout=CONNECT_LIMIT_S), path, {}
+    if url.scheme == "https":
+        connection = kind(proxy.hostname, proxy.port, timeout=CONNECT_LIMIT_S)
+        connection.set_tunnel(url.hostname, url.port)
+        return connection, path, {}
+    return kind(proxy.hostname, proxy.port, timeout=CONNECT_LIMIT_S), f"{url.scheme}://{url.netloc}{path}", {}
+
+
+def _is_loopback(host):
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _proxy_of(url):
+    from urllib.request import getproxies, proxy_bypass
+    proxy = getproxies().get(url.scheme)
+    return None if not proxy or proxy_bypass(url.hostname) else urlsplit(proxy)
+
+
+def _value(where, status, data):
+    import json
+    try:
+        answer = json.loads(data)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict) or not isinstance(answer.get("ok"), bool):
+        text = data[:200].decode("utf-8", "replace")
+        raise bridge.BridgeError(f"{where} answered with status {status} and no answer to the call: {text!r}")
+    if not answer["ok"]:
+        raise bridge.BridgeError(_message(answer.get("error")) or f"{where} answered with status {status}")
+    return answer.get("value")
+
+
+def _message(error):
+    if isinstance(error, dict):
+        error = error.get("message", error)
+    return error if isinstance(error, str) else str(error or "")

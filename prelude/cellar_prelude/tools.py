@@ -1,0 +1,123 @@
+"""`tool`: what the host lets cells call, one function for each."""
+__builtins__ = __import__("builtins").__dict__.copy()
+
+from cellar_prelude import bridge
+from cellar_prelude.status import note
+
+_TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
+
+
+class Tools:
+    """The tools of this session: `tool.name(args)`, `tool.name(key=value)`, `await tool.name.aio(...)`.
+
+    `dir(tool)` lists them, `help(tool.name)` describes one. A name that is no identifier: `tool["a-name"]`.
+    """
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name):
+        if not isinstance(name, str) or not name:
+            raise TypeError("tool[...] needs the name of a tool")
+        announced = bridge.provider().tools()
+        if announced is None:
+            return _make_function({"name": name})
+        for each in announced:
+            if each["name"] == name:
+                return _make_function(each)
+        known = ", ".join(each["name"] for each in announced) or "none"
+        raise AttributeError(f"there is no tool {name!r}; there are: {known}")
+
+    def __dir__(self):
+        return [each["name"] for each in _announced()]
+
+    def __repr__(self):
+        if not bridge.is_connected():
+            return f"<tool: nothing is connected; {bridge.HOW_TO_CONNECT}>"
+        lines = [f"  {each['name']}: {_first_line(each)}" for each in _announced()]
+        return "\n".join(["<tool: no list of tools was given>"] if not lines else ["<tool>", *lines])
+
+
+tool = Tools()
+
+
+def _announced():
+    return bridge.provider().tools() or [] if bridge.is_connected() else []
+
+
+def _first_line(described):
+    return (described.get("description") or "").strip().partition("\n")[0]
+
+
+def _make_function(described):
+    name = described["name"]
+
+    def function(args=None, /, **named):
+        arguments = _arguments(name, args, named)
+        with _Noted(name):
+            return bridge.provider().call(name, arguments)
+
+    async def aio(args=None, /, **named):
+        arguments = _arguments(name, args, named)
+        with _Noted(name):
+            return await bridge.provider().acall(name, arguments)
+
+    signature = _signature(described.get("schema"))
+    for each in (function, aio):
+        each.__doc__ = described.get("description") or f"The tool {name} of this session."
+        each.__module__ = None  # help() would name cellar's module
+        if signature is not None:
+            each.__signature__ = signature
+    function.__name__ = function.__qualname__ = name
+    aio.__name__, aio.__qualname__ = "aio", f"{name}.aio"
+    function.aio = aio
+    return function
+
+
+def _arguments(name, args, named):
+    if args is None:
+        return named
+    if not isinstance(args, dict):
+        raise TypeError(f"tool.{name}() takes its arguments as a dict or as keywords, not as a {type(args).__name__}")
+    twice = args.keys() & named.keys()
+    if twice:
+        raise TypeError(f"tool.{name}(): given twice: {', '.join(sorted(twice))}")
+    return {**args, **named}
+
+
+def _signature(schema):
+    """What the tool's JSON Schema says of its arguments; None where it says nothing."""
+    from inspect import Parameter, Signature
+    from keyword import iskeyword
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict):
+        return None
+    required = schema.get("required")
+    parameters = []
+    for name, description in properties.items():
+        if not name.isidentifier() or iskeyword(name):
+            continue
+        description = description if isinstance(description, dict) else {}
+        kind = description.get("type")
+        is_required = isinstance(required, list) and name in required
+        parameters.append(Parameter(
+            name, Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if is_required else description.get("default"),
+            annotation=_TYPES.get(kind, Parameter.empty) if isinstance(kind, str) else Parameter.empty))
+    return Signature(parameters)
+
+
+class _Noted:
+    """Says that a tool was called, and whether it worked."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, _):
+        fields = {} if error is None else {"error": str(error) or kind.__name__}
+        note("tool", name=self._name, ok=error is None, **fields)

@@ -1,0 +1,189 @@
+"""Calls to whoever runs cellar: the Python end of the bridge, from any thread and from async code.
+
+A call waits on a line (see embed/line.h): each thread has one, made on its first call, and so has each event loop.
+"""
+__builtins__ = __import__("builtins").__dict__.copy()
+
+import asyncio
+import itertools
+import weakref
+from _thread import _local, get_ident
+
+import _cellar
+from cellar_prelude.bridge import BridgeError
+from cellar_runtime import safe_json, values
+from cellar_runtime.image import Image
+
+_ERROR, _CANCELLED = 1, 2  # wire::AnswerKind
+_TOOLS, _BUDGET = 0, 1  # wire::OfferKind
+_Line, _nested, _offer, _hear_interrupt = (
+    _cellar.BridgeLine, _cellar.nested, _cellar.bridge_offer, _cellar.hear_interrupt)
+_get_running_loop = asyncio.get_running_loop
+_IMAGE_KEY = "$image"
+
+
+class HostBridge:
+    """The host as a provider of tools: `call` blocks the thread, `acall` is awaited, others run meanwhile."""
+
+    def __init__(self):
+        self._numbers = itertools.count(1)
+        self._of_thread = _local()
+        self._of_loop = weakref.WeakKeyDictionary()
+        self._run_nested = None
+        self._main_thread = 0
+        self._offers = {}  # by kind: (sequence, value)
+
+    def install(self, run_nested) -> None:
+        """Once, on the worker's main thread. `run_nested(cell, code)` runs a cell inside a wait of that thread."""
+        self._run_nested = run_nested
+        self._main_thread = get_ident()
+
+    def call(self, name: str, args: object) -> object:
+        """The answer to a call, which other threads do not wait for. Raises BridgeError when the host says no."""
+        data = safe_json.dumps(args)
+        line, number = self._line_of_thread(), next(self._numbers)
+        try:
+            line.start(number, name, data)
+            while True:
+                event = line.wait(number)
+                if len(event) == 4:
+                    return _value_of(name, *event[1:])
+                cell, code = event
+                _nested(cell, self._run_nested, cell, code)
+        finally:
+            line.withdraw(number)  # nothing, when it was answered
+
+    async def acall(self, name: str, args: object) -> object:
+        """As `call`, for async code: other tasks of the loop run while this one waits."""
+        data = safe_json.dumps(args)
+        line, number = self._line_of_loop(_get_running_loop()), next(self._numbers)
+        future = line.expect(number)
+        try:
+            line.start(number, name, data)
+            kind, data, images = await future
+        finally:
+            line.forget(number)
+        return _value_of(name, kind, data, images)
+
+    def is_connected(self) -> bool:
+        """Whether somebody answers calls."""
+        return _offer(_TOOLS)[0] > 0
+
+    def tools(self) -> list[dict]:
+        """What can be called: dicts with `name`, `description` and `schema`, the JSON Schema of the arguments."""
+        return self._offered(_TOOLS, [])
+
+    def budget(self) -> dict:
+        """`total` (None: no ceiling), `hard` and `spent`."""
+        return self._offered(_BUDGET, {"total": None, "hard": False, "spent": 0})
+
+    def abandon_lines(self) -> None:
+        """In a copy of the worker: its lines are the original's, and what was awaited there is not answered here."""
+        for line in list(self._of_loop.values()):
+            line.fail(BridgeError("the session was copied while this call was under way; the copy gets no answer"))
+        self._of_loop.clear()
+        _cellar.abandon_lines()
+
+    def _line_of_thread(self):
+        line = getattr(self._of_thread, "line", None)
+        if line is None or not line.is_open():
+            line = self._of_thread.line = _Line(get_ident() == self._main_thread)
+        return line
+
+    def _line_of_loop(self, loop):
+        line = self._of_loop.get(loop)
+        if line is None or not line.is_open():
+            if line is not None:
+                line.fail(BridgeError("the connection to the host was closed"))
+            line = self._of_loop[loop] = _LoopLine(loop)
+        return line
+
+    def _offered(self, kind, default):
+        sequence, data = _offer(kind)
+        if sequence == 0:
+            return default
+        known = self._offers.get(kind)
+        if known is None or known[0] != sequence:
+            known = self._offers[kind] = (sequence, values.decode(True, data))
+        return known[1]
+
+
+class _LoopLine:
+    """A line whose answers wake the loop that it belongs to."""
+
+    def __init__(self, loop):
+        self._loop = weakref.ref(loop)
+        self._line = _Line(False)
+        self._futures = {}
+        self.start, self.is_open = self._line.start, self._line.is_open
+        loop.add_reader(self._line.fileno(), self._on_readable)
+
+    def expect(self, number):
+        future = self._futures[number] = self._loop().create_future()
+        return future
+
+    def forget(self, number):
+        if self._futures.pop(number, None) is not None:
+            self._line.withdraw(number)
+
+    def fail(self, error):
+        """Ends every call with the error."""
+        self._loop().remove_reader(self._line.fileno())
+        for future in self._futures.values():
+            if not future.done():
+                future.set_exception(error)
+        self._futures.clear()
+
+    def _on_readable(self):
+        try:
+            answers = self._line.answers()
+        except ConnectionError as error:
+            self.fail(BridgeError(str(error)))
+            return
+        for number, kind, data, images in answers:
+            future = self._futures.get(number)
+            if future is None or future.done():
+                continue
+            if kind == _CANCELLED:
+                # The interrupt goes to the cell first, as its signal would; what it awaits ends with it.
+                _hear_interrupt()
+                self._loop().call_soon(future.cancel)
+            else:
+                future.set_result((kind, data, images))
+
+
+def _value_of(name, kind, data, images):
+    if kind == _ERROR:
+        raise BridgeError(data.decode("utf-8", "replace"))
+    try:
+        value = values.decode(True, data)
+        return _with_images(value, [Image(content, mime) for mime, content in images]) if images else value
+    except Exception as error:  # not JSON, not UTF-8, nested too deep
+        raise BridgeError(f"the answer of {name} is damaged: {error}") from None
+
+
+def _with_images(value, images):
+    """Images stand where the value has {"$image": index}; those that stand nowhere follow it."""
+    left = dict(enumerate(images))
+
+    def place(node):
+        if isinstance(node, dict):
+            index = node.get(_IMAGE_KEY)
+            if len(node) == 1 and type(index) is int and 0 <= index < len(images):
+                left.pop(index, None)
+                return images[index]
+            return {key: place(item) for key, item in node.items()}
+        if isinstance(node, list):
+            return [place(item) for item in node]
+        return node
+
+    value = place(value)
+    if not left:
+        return value
+    rest = list(left.values())
+    if value is not None:
+        return [value, *rest]
+    return rest[0] if len(rest) == 1 else rest
+
+
+host = HostBridge()

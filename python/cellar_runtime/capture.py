@@ -1,0 +1,76 @@
+"""What `%%capture` does: keeps a cell's output instead of showing it."""
+__builtins__ = __import__("builtins").__dict__.copy()
+
+import io
+import sys
+
+from cellar_runtime import display
+
+_OPTIONS = ("--no-stdout", "--no-stderr", "--no-display")
+
+
+class Captured:
+    """What a cell would have shown: `stdout`, `stderr`, and `outputs`, each with its `data` by MIME type."""
+
+    def __init__(self):
+        self._stdout = io.StringIO()
+        self._stderr = io.StringIO()
+        self._calls = []
+
+    @property
+    def stdout(self) -> str:
+        return self._stdout.getvalue()
+
+    @property
+    def stderr(self) -> str:
+        return self._stderr.getvalue()
+
+    @property
+    def outputs(self) -> list[dict]:
+        return [{name: data for name, _, data in entries} for kind, entries, *_ in self._calls if kind == "display"]
+
+    def show(self) -> None:
+        """Shows now what was captured."""
+        sys.stdout.write(self.stdout)
+        sys.stderr.write(self.stderr)
+        for call in self._calls:
+            display.publish_encoded(*call)
+
+    __call__ = show
+
+    def __str__(self):
+        return self.stdout
+
+
+class Capture:
+    """The scope in which output is captured."""
+
+    def __init__(self, options: list[str]):
+        unknown = [option for option in options if option not in _OPTIONS]
+        if unknown:
+            raise ValueError(f"%%capture does not know {', '.join(unknown)}; there are {', '.join(_OPTIONS)}")
+        self._options = options
+        self._captured = Captured()
+        self._publish_before = None
+
+    def __enter__(self):
+        self._before = sys.stdout, sys.stderr
+        if "--no-stdout" not in self._options:
+            sys.stdout = self._captured._stdout
+        if "--no-stderr" not in self._options:
+            sys.stderr = self._captured._stderr
+        if "--no-display" not in self._options:
+            self._publish_before = display.install(self._publish)
+        return self._captured
+
+    def __exit__(self, *_):
+        sys.stdout, sys.stderr = self._before
+        if self._publish_before is not None:
+            display.install(self._publish_before)
+
+    def _publish(self, *call):
+        # Status events are no output: they tell that the cell is alive.
+        if call[0] == "status":
+            self._publish_before(*call)
+        else:
+            self._captured._calls.append(call)

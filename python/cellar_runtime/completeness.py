@@ -1,0 +1,49 @@
+"""Whether a text is a whole cell, for prompts that ask after each line."""
+__builtins__ = __import__("builtins").__dict__.copy()
+
+import ast
+import codeop
+import re
+import warnings
+
+from cellar_runtime import magic_lines
+
+_FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST | codeop.PyCF_ALLOW_INCOMPLETE_INPUT
+_INDENT = "    "
+_LEAVES = re.compile(r"\s*(?:return|pass|raise|break|continue)\b")
+
+
+def is_complete(text: str) -> dict:
+    """`status`: complete, incomplete or invalid; for incomplete ones `indent`, what the next line should begin with."""
+    if magic_lines.cell_magic(text) is not None:
+        return _status(text, text.endswith("\n\n") or "\n" not in text.strip() and text.endswith("\n"))
+    lines = text.split("\n")
+    for line in magic_lines.find(text):
+        rewritten = [line.indent + "pass", *[""] * (line.count - 1)]
+        if line.number - 1 + line.count == len(lines) and lines[-1].endswith("\\"):
+            return _status(text, False)
+        lines[line.number - 1:line.number - 1 + line.count] = rewritten
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile("\n".join(lines), "<input>", "exec", _FLAGS, True)
+    except SyntaxError as error:
+        return _status(text, False) if "incomplete input" in str(error) else {"status": "invalid", "indent": ""}
+    except (ValueError, OverflowError, MemoryError, RecursionError):
+        return {"status": "invalid", "indent": ""}
+    # A block may go on until a blank line ends it.
+    last = text.rstrip().rpartition("\n")[2]
+    is_open_block = last[:1] in " \t" and not text.endswith(("\n\n", "\n")) and "\n" in text.strip()
+    return _status(text, not is_open_block)
+
+
+def _status(text, is_whole):
+    if is_whole:
+        return {"status": "complete", "indent": ""}
+    last = text.rstrip().rpartition("\n")[2]
+    indent = last[:len(last) - len(last.lstrip())]
+    if last.endswith(":"):
+        indent += _INDENT
+    elif _LEAVES.match(last):
+        indent = indent[:-len(_INDENT)]
+    return {"status": "incomplete", "indent": indent}

@@ -1,0 +1,294 @@
+"""What magics do. Rewritten cells call the methods of Commands; one that is public is a magic of its name."""
+__builtins__ = __import__("builtins").__dict__.copy()
+
+import importlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+from cellar_runtime import guard, shell, timing
+
+LINE_MAGICS = ("cd", "env", "load", "ls", "lsmagic", "matplotlib", "pip", "pwd", "reset", "run", "time", "timeit", "who",
+               "whos")
+CELL_MAGICS = ("bash", "capture", "sh", "time", "timeit", "writefile")
+_MAX_SHOWN_CHARS = 60
+# {expression} or $name, but not ${name}, which is the shell's.
+_PLACE = re.compile(r"(?<!\$)(?:\{(?P<expression>[^{}]+)\}|\$(?P<name>[A-Za-z_]\w*))")
+_PIP = re.compile(r"\s*pip3?\s")
+_INSTALLED = re.compile(r"^Successfully installed (.*)$", re.MULTILINE)
+
+
+class Commands:
+    """Bound to one session's namespace."""
+
+    def __init__(self, namespace):
+        self._namespace = namespace
+        self._previous_directory = None
+        self._cell_watch = None
+
+    def __repr__(self):
+        return "<cellar's magics; %lsmagic lists them>"
+
+    # --- commands of the shell
+
+    def shell(self, command):
+        """!command"""
+        result = self._shell(command, sys._getframe(1), show=True)
+        self._namespace.globals["_exit_code"] = result.returncode
+        if result.returncode:
+            sys.stderr.write(f"[exit code {result.returncode}]\n")
+
+    def captured_shell(self, command):
+        """x = !command"""
+        return self._shell(command, sys._getframe(1), show=False)
+
+    def bash(self, arguments, script):
+        """Runs the cell in bash; a failure is an error of the cell."""
+        self._script("bash", arguments, script)
+
+    def sh(self, arguments, script):
+        """Runs the cell in sh; a failure is an error of the cell."""
+        self._script("sh", arguments, script)
+
+    def pip(self, arguments):
+        """pip of this session's Python; what it installed can be imported at once."""
+        result = shell.run([sys.executable, "-m", "pip", *shlex.split(arguments)], show=True)
+        self._after_pip(result)
+        if result.returncode:
+            raise subprocess.CalledProcessError(result.returncode, f"pip {arguments}")
+
+    def ls(self, arguments):
+        """The files of a directory."""
+        self._shell(f"ls {arguments}", sys._getframe(1), show=True)
+
+    # --- the process
+
+    def cd(self, directory):
+        """Goes to a directory: none is the home directory, - the one before."""
+        directory = _unquoted(directory) or "~"
+        if directory == "-":
+            if self._previous_directory is None:
+                raise ValueError("%cd -: there is no directory before this one")
+            directory = self._previous_directory
+        before = os.getcwd()
+        os.chdir(os.path.expanduser(directory))
+        self._previous_directory = before
+        if sys.path and sys.path[0] == before:
+            sys.path[0] = os.getcwd()
+        print(os.getcwd())
+
+    def pwd(self, _):
+        """The current directory."""
+        return os.getcwd()
+
+    def env(self, arguments):
+        """All variables, one (NAME), or sets one (NAME=value)."""
+        if not arguments:
+            return dict(os.environ)
+        name, separator, value = arguments.partition("=")
+        if not separator:
+            name, separator, value = arguments.partition(" ")
+        name = name.strip()
+        if not separator:
+            if name not in os.environ:
+                raise KeyError(f"%env: {name} is not set")
+            return os.environ[name]
+        os.environ[name] = _expand(value.strip(), sys._getframe(1))
+        print(f"env: {name}={os.environ[name]}")
+
+    def matplotlib(self, _):
+        """Accepted for the sake of notebooks: figures are always shown below their cell."""
+
+    # --- files
+
+    def run(self, arguments):
+        """Runs a Python file as a program, and keeps the names it bound. -i: in this namespace."""
+        words = shlex.split(arguments)
+        is_interactive = words[:1] == ["-i"]
+        words = words[is_interactive:]
+        if not words:
+            raise ValueError("%run needs a file")
+        path = os.path.expanduser(words[0])
+        names = self._namespace.globals if is_interactive else {
+            "__name__": "__main__", "__file__": path, "__builtins__": self._namespace.globals["__builtins__"]}
+        argv, sys.argv = sys.argv, [path, *words[1:]]
+        try:
+            exec(_compiled(path), names)
+        except SystemExit as leaving:
+            if leaving.code:
+                raise
+        finally:
+            sys.argv = argv
+            if not is_interactive:
+                self._namespace.globals.update(
+                    (name, value) for name, value in names.items() if not name.startswith("__"))
+
+    def load(self, path):
+        """Runs a Python file as if its text stood in the cell."""
+        if not path:
+            raise ValueError("%load needs a file")
+        exec(_compiled(os.path.expanduser(_unquoted(path))), self._namespace.globals)
+
+    def writefile(self, arguments, text):
+        """Writes the cell to a file; -a appends to it."""
+        words = shlex.split(arguments)
+        is_appending = "-a" in words
+        paths = [word for word in words if word != "-a"]
+        if len(paths) != 1:
+            raise ValueError("%%writefile needs one file")
+        path = os.path.expanduser(paths[0])
+        exists = os.path.exists(path)
+        with open(path, "a" if is_appending else "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        print(f"{'Appending to' if is_appending else 'Overwriting' if exists else 'Writing'} {path}")
+
+    # --- names
+
+    def who(self, kind):
+        """The names that cells have bound, or those of one type."""
+        names = [name for name, value in self._namespace.user_items().items()
+                 if not kind or guard.type_name(type(value)) == kind]
+        print("  ".join(names) or "no names")
+
+    def whos(self, kind):
+        """As who, with types and values."""
+        rows = [(name, guard.type_name(type(value)), _summary(value))
+                for name, value in self._namespace.user_items().items()
+                if not kind or guard.type_name(type(value)) == kind]
+        if not rows:
+            print("no names")
+            return
+        rows.insert(0, ("Variable", "Type", "Value"))
+        widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+        for name, type_name, value in rows:
+            print(f"{name:<{widths[0]}}  {type_name:<{widths[1]}}  {value}".rstrip())
+
+    def reset(self, _):
+        """Forgets all names; the helpers are back. Asks nothing."""
+        self._namespace.reset()
+        self._namespace.globals["__cellar__"] = self  # for what follows in this cell
+
+    def lsmagic(self, _):
+        """The magics there are."""
+        for prefix, names in (("%", LINE_MAGICS), ("%%", CELL_MAGICS)):
+            for name in names:
+                what = getattr(self, name).__doc__ if hasattr(self, name) else _OTHERS[name]
+                print(f"{prefix + name:<12} {what}")
+        print(f"{'!command':<12} Runs a command of the shell; x = !command keeps its lines, text and returncode.")
+        print(f"{'name?':<12} Shows what an object is; name?? its source too.")
+
+    def show(self, name, with_source):
+        """name? and name??"""
+        from cellar_runtime import inspection
+        print(inspection.describe(self._namespace.globals, name, with_source))
+
+    # --- time and output
+
+    def start(self):
+        return timing.Stopwatch()
+
+    def stop(self, watch, value):
+        """Says how long it took, and passes the value on."""
+        print(watch.report())
+        return value
+
+    def timer(self):
+        return _Timed()
+
+    def start_cell(self):
+        self._cell_watch = timing.Stopwatch()
+
+    def stop_cell(self, value):
+        return self.stop(self._cell_watch, value)
+
+    def timeit(self, name, line, setup, code, is_awaiting):
+        """How long a statement takes, measured several times. -n loops, -r rounds, -q quiet, -o gives the result."""
+        if setup is None:  # of one line, where the options stand before the code
+            options, code = timing.split_options(code)
+            loop = timing.make_loop(name, line, "", code, is_awaiting, self._namespace.globals)
+        else:
+            options, setup = timing.split_options(setup)
+            loop = timing.make_loop(name, line + 1, setup, code, is_awaiting, self._namespace.globals)
+        if is_awaiting:
+            return self._timeit_async(loop, options)
+        return self._timed(timing.measure(loop, options), options)
+
+    def capture(self, options):
+        from cellar_runtime.capture import Capture
+        return Capture(options)
+
+    async def _timeit_async(self, loop, options):
+        return self._timed(await timing.measure_async(loop, options), options)
+
+    def _timed(self, result, options):
+        if not options.is_quiet:
+            print(result)
+        return result if options.gives_result else None
+
+    def _shell(self, command, frame, show):
+        command = _expand(command, frame)
+        is_pip = _PIP.match(command + " ") is not None
+        if is_pip:  # of this Python, also where none is on PATH
+            command = f"{shlex.quote(sys.executable)} -m {command.lstrip()}"
+        result = shell.run(command, show=show, shell=True)
+        if is_pip:
+            self._after_pip(result)
+        return result
+
+    def _script(self, program, arguments, script):
+        # A file in memory: a script as an argument may be too long, and its own stdin would hold the script.
+        fd = os.memfd_create(program)
+        try:
+            os.write(fd, script.encode())
+            command = [program, *shlex.split(arguments), f"/dev/fd/{fd}"]
+            result = shell.run(command, show=True, own_stderr=True, pass_fds=(fd,))
+        finally:
+            os.close(fd)
+        if result.returncode:
+            raise subprocess.CalledProcessError(result.returncode, program)
+
+    def _after_pip(self, result):
+        importlib.invalidate_caches()
+        installed = " ".join(_INSTALLED.findall(result.text)).split()
+        names = {word.rpartition("-")[0].replace("-", "_").lower() for word in installed}
+        loaded = sorted(name for name in names if name in sys.modules)
+        if loaded:
+            print(f"Imported before it was installed: {', '.join(loaded)}. Reset the session to use the new version.")
+
+
+_OTHERS = {"time": "How long it takes to run.", "capture": "Keeps the output instead of showing it: %%capture [name]."}
+
+
+class _Timed:
+    def __enter__(self):
+        self._watch = timing.Stopwatch()
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            print(self._watch.report())
+
+
+def _expand(text, frame):
+    """text with {expression} and $name replaced by the values that the cell has for them, where it has any."""
+    def value(match):
+        try:
+            return str(eval(match["expression"] or match["name"], frame.f_globals, frame.f_locals))
+        except Exception:
+            return match[0]  # the shell's own
+    return _PLACE.sub(value, text) if "{" in text or "$" in text else text
+
+
+def _compiled(path):
+    with open(path, "rb") as file:
+        return compile(file.read(), path, "exec", dont_inherit=True)
+
+
+def _unquoted(text):
+    words = shlex.split(text)
+    return words[0] if len(words) == 1 else text
+
+
+def _summary(value):
+    return guard.cut_end(" ".join(guard.safe_repr(value).split()), _MAX_SHOWN_CHARS)

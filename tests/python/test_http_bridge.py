@@ -1,0 +1,142 @@
+"""The bridge by HTTP, against a real server on loopback."""
+import asyncio
+import json
+import os
+import socket
+import threading
+import time
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from cellar_prelude import agent, bridge, budget, parallel, tool
+from helpers import HelperTest
+
+TOKEN = "secret-token"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append((self.path, self.headers["Authorization"], body))
+        if self.headers["Authorization"] != f"Bearer {TOKEN}":
+            return self.answer(403, {"ok": False, "error": "bad token"})
+        answer = self.server.answer(body)
+        if answer is not None:
+            self.answer(*answer)
+
+    def answer(self, status, value):
+        data = value if isinstance(value, bytes) else json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+class HttpBridge(HelperTest):
+    def setUp(self):
+        super().setUp()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.server.requests = []
+        self.server.answer = lambda body: (200, {"ok": True, "value": {"echo": body["args"]}})
+        thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        os.environ.update(PI_TOOL_BRIDGE_URL=self.url, PI_TOOL_BRIDGE_TOKEN=TOKEN, PI_TOOL_BRIDGE_SESSION="s1")
+
+    def test_a_call_carries_session_run_name_and_arguments(self):
+        self.assertEqual(tool.read(path="ü"), {"echo": {"path": "ü"}})
+        self.assertEqual(self.server.requests, [
+            ("/v1/tool", f"Bearer {TOKEN}", {"session": "s1", "run": "7", "name": "read", "args": {"path": "ü"}})])
+
+    def test_a_proxy_is_not_asked_on_loopback(self):
+        os.environ.update(http_proxy="http://127.0.0.1:1", HTTP_PROXY="http://127.0.0.1:1", https_proxy="http://127.0.0.1:1")
+        self.assertEqual(tool.x(), {"echo": {}})
+
+    def test_a_proxy_is_asked_for_other_hosts(self):
+        os.environ.update(PI_TOOL_BRIDGE_URL="http://tools.invalid/base/", http_proxy=self.url)
+        self.assertEqual(tool.x(), {"echo": {}})
+        self.assertEqual(self.server.requests[0][0], "http://tools.invalid/base/v1/tool")
+
+    def test_an_error_has_the_message_of_the_tool(self):
+        self.server.answer = lambda body: (200, {"ok": False, "error": "no such file: a"})
+        with self.assertRaisesRegex(bridge.BridgeError, "^no such file: a$"):
+            tool.read(path="a")
+        self.server.answer = lambda body: (500, {"ok": False, "error": {"message": "inner"}})
+        with self.assertRaisesRegex(bridge.BridgeError, "^inner$"):
+            tool.read(path="a")
+
+    def test_a_token_that_is_refused_is_said(self):
+        os.environ["PI_TOOL_BRIDGE_TOKEN"] = "other"
+        with self.assertRaisesRegex(bridge.BridgeError, "bad token"):
+            tool.read()
+
+    def test_garbage_is_an_error(self):
+        for status, data in ((200, b"<html>"), (200, b"[]"), (404, b""), (200, b'{"ok": 1}')):
+            self.server.answer = lambda body: (status, data)
+            with self.subTest(data), self.assertRaisesRegex(bridge.BridgeError, f"status {status} and no answer"):
+                tool.x()
+
+    def test_nobody_there_and_no_url(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            os.environ["PI_TOOL_BRIDGE_URL"] = f"http://127.0.0.1:{unused.getsockname()[1]}"
+            with self.assertRaisesRegex(bridge.BridgeError, "could not be reached: .*refused"):
+                tool.x()
+        os.environ["PI_TOOL_BRIDGE_URL"] = "ftp://x"
+        with self.assertRaisesRegex(bridge.BridgeError, "no http or https URL"):
+            tool.x()
+
+    def test_a_server_that_hangs_up_is_an_error(self):
+        self.server.answer = lambda body: None
+        with self.assertRaisesRegex(bridge.BridgeError, "could not be reached"):
+            tool.x()
+
+    def test_many_at_once(self):
+        all_here = threading.Barrier(16)
+        self.server.answer = lambda body: (all_here.wait(10) and 0) or (200, {"ok": True, "value": body["args"]["n"]})
+        self.assertEqual(parallel([lambda n=n: tool.x(n=n) for n in range(16)], 16), list(range(16)))
+
+    def test_awaited_calls_run_at_once(self):
+        all_here = threading.Barrier(8)
+        self.server.answer = lambda body: (all_here.wait(10) and 0) or (200, {"ok": True, "value": body["args"]["n"]})
+
+        async def ask():
+            return await asyncio.gather(*(tool.x.aio(n=n) for n in range(8)))
+
+        self.assertEqual(asyncio.run(ask()), list(range(8)))
+
+    def test_a_cancelled_call_ends_its_thread(self):
+        arrived, release = threading.Event(), threading.Event()
+        self.addCleanup(release.set)
+        self.server.answer = lambda body: arrived.set() or release.wait(10) and None
+        before = threading.active_count()
+
+        async def ask():
+            task = asyncio.ensure_future(tool.x.aio())
+            await asyncio.to_thread(arrived.wait)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+
+        asyncio.run(ask())
+        deadline = time.monotonic() + 5
+        while any(thread.name == "bridge x" for thread in threading.enumerate()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertNotIn("bridge x", [thread.name for thread in threading.enumerate()])
+        self.assertLessEqual(threading.active_count(), before + 1)  # the server still holds the request
+
+    def test_models_and_budget(self):
+        answers = {"budget": {"total": 10, "spent": 3, "hard": True}, "agent": "done"}
+        self.server.answer = lambda body: (200, {"ok": True, "value": answers[body["name"]]})
+        self.assertEqual((budget.remaining(), agent("p")), (7, "done"))
+
+
+if __name__ == "__main__":
+    unittest.main()

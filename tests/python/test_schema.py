@@ -1,0 +1,61 @@
+import unittest
+
+from cellar_prelude.schema import SchemaError, find_problem
+
+
+class Schema(unittest.TestCase):
+    def check(self, schema, fits=(), wrong=()):
+        for value in fits:
+            self.assertIsNone(find_problem(value, schema), (value, schema))
+        for value, problem in wrong:
+            self.assertEqual(find_problem(value, schema), problem, (value, schema))
+
+    def test_types(self):
+        self.check({"type": "integer"}, [1, -3, 2.0], [(True, "the value must be integer, not boolean"),
+                                                       (1.5, "the value must be integer, not number")])
+        self.check({"type": "number"}, [1, 1.5], [("1", "the value must be number, not string")])
+        self.check({"type": ["string", "null"]}, ["", None], [([], "the value must be string or null, not array")])
+        self.check({"type": "boolean"}, [True], [(0, "the value must be boolean, not integer")])
+
+    def test_objects(self):
+        schema = {"properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
+        self.check(schema, [{"a": 1}], [({}, "the value has no 'a'"),
+                                        ({"a": 1, "b": 2}, "the value has 'b', which the schema does not allow"),
+                                        ({"a": "x"}, ".a must be integer, not string")])
+        self.check({"additionalProperties": {"type": "string"}}, [{"x": "y"}], [({"x": 1}, ".x must be string, not integer")])
+
+    def test_arrays(self):
+        self.check({"items": {"properties": {"n": {"minimum": 3}}}, "minItems": 1, "maxItems": 2}, [[{"n": 3}]],
+                   [([], "the value has 0 items, fewer than 1"), ([1, 2, 3], "the value has 3 items, more than 2"),
+                    ([{}, {"n": 2}], "[1].n must be at least 3, not 2")])
+
+    def test_choices(self):
+        self.check({"enum": ["a", 1]}, ["a", 1], [(True, 'the value must be one of "a", 1, not true')])
+        self.check({"const": None}, [None], [(0, "the value must be null, not 0")])
+        self.check({"anyOf": [{"type": "string"}, {"minimum": 5}]}, ["x", 6],
+                   [(1, "the value does not fit anyOf: the value must be string, not integer; the value must be at least 5, not 1")])
+        self.check({"oneOf": [{"type": "integer"}, {"minimum": 5}]}, [1, 5.5], [(6, "the value does not fit oneOf: 2 fit")])
+        self.check({"allOf": [{"minimum": 1}, {"maximum": 2}]}, [1], [(3, "the value must be at most 2, not 3")])
+
+    def test_bounds(self):
+        self.check({"exclusiveMinimum": 0, "exclusiveMaximum": 1}, [0.5],
+                   [(0, "the value must be more than 0, not 0"), (1, "the value must be less than 1, not 1")])
+        self.check({"pattern": "^a+$", "minLength": 2, "maxLength": 3}, ["aa"],
+                   [("a", "the value has 1 characters, fewer than 2"), ("aaaa", "the value has 4 characters, more than 3"),
+                    ("ab", "the value must match '^a+$', and is \"ab\"")])
+
+    def test_references(self):
+        schema = {"$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}, "n": {"type": "integer"}}}},
+                  "$ref": "#/$defs/node"}
+        self.check(schema, [{"next": {"next": {"n": 1}}}], [({"next": {"n": "x"}}, ".next.n must be integer, not string")])
+        with self.assertRaisesRegex(SchemaError, "refers to '#/none'"):
+            find_problem(1, {"$ref": "#/none"})
+        self.assertIn("deeper than", find_problem(1, {"$ref": "#"}))
+
+    def test_unknown_words_and_booleans(self):
+        self.check({"format": "date", "title": 3}, [1, {}])
+        self.check({"properties": {"a": True, "b": False}}, [{"a": 1}], [({"b": 1}, ".b must not be there")])
+
+
+if __name__ == "__main__":
+    unittest.main()
