@@ -62,7 +62,8 @@ class DaemonHost {
   Daemon daemon_;
 };
 
-absl::StatusOr<int> ServeUntilTheEnd(const RunOptions& options, UniqueFd ready) {
+// Says on `ready`, and closes it, when clients can connect.
+absl::StatusOr<int> ServeUntilTheEnd(const RunOptions& options, UniqueFd& ready) {
   LaunchQuery query = {.env = CurrentEnvironment(), .cwd = "/"};
   CELLAR_ASSIGN_OR_RETURN(RuntimeDirectory directory, OpenRuntimeDirectory(query.env));
   LogFile log(directory);
@@ -84,28 +85,29 @@ int RunDaemon(const RunOptions& options) {
     absl::StatusOr<UniqueFd> moved = MoveHigh(UniqueFd(options.ready_fd));
     if (moved.ok()) ready = *std::move(moved);
   }
-  const int ready_fd = ready ? dup(ready.get()) : -1;
-  UniqueFd complaint(ready_fd);
-  absl::StatusOr<int> exit_code = ServeUntilTheEnd(options, std::move(ready));
+  absl::StatusOr<int> exit_code = ServeUntilTheEnd(options, ready);
   if (exit_code.ok()) return *exit_code;
   Complain(exit_code.status());
-  if (complaint) WriteAll(complaint.get(), std::string(exit_code.status().message()));
+  if (ready) WriteAll(ready.get(), std::string(exit_code.status().message()));
   return kExitCannotRun;
 }
 
+absl::Status PrintStatus() {
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, DialDaemon(CurrentEnvironment()));
+  CELLAR_ASSIGN_OR_RETURN(nlohmann::ordered_json done,
+                          client->Ask({{"id", "1"}, {"type", "sessions"}}));
+  const auto sessions = done.find("sessions");
+  const size_t count = sessions == done.end() ? 0 : sessions->size();
+  std::printf("running, version %s, pid %lld, %zu session%s\n", client->version().c_str(),
+              static_cast<long long>(client->pid()), count, count == 1 ? "" : "s");
+  return absl::OkStatus();
+}
+
 int ShowStatus() {
-  absl::StatusOr<std::unique_ptr<Client>> client = DialDaemon(CurrentEnvironment());
-  absl::StatusOr<nlohmann::ordered_json> done = client.status();
-  if (client.ok()) done = (*client)->Ask({{"id", "1"}, {"type", "sessions"}});
-  if (!done.ok()) {
-    std::printf("%s\n", std::string(done.status().message()).c_str());
-    return absl::IsNotFound(done.status()) ? kExitCellFailed : kExitCannotRun;
-  }
-  const auto sessions = done->find("sessions");
-  std::printf("running, version %s, pid %lld, %zu sessions\n", (*client)->version().c_str(),
-              static_cast<long long>((*client)->pid()),
-              sessions == done->end() ? 0 : sessions->size());
-  return kExitFine;
+  const absl::Status status = PrintStatus();
+  if (status.ok()) return kExitFine;
+  std::printf("%s\n", std::string(status.message()).c_str());
+  return absl::IsNotFound(status) ? kExitCellFailed : kExitCannotRun;
 }
 
 int StopDaemon() {

@@ -92,8 +92,8 @@ CellResult CellOf(const ordered_json& frame) {
 // One call, from its request to its last frame.
 class SharedCall {
  public:
-  SharedCall(Client& client, bool json)
-      : client_(client), printer_([this] { reader_gone_ = true; }), json_(json) {}
+  explicit SharedCall(Client& client)
+      : client_(client), printer_([this] { reader_gone_ = true; }) {}
 
   // The last frame; Cancelled when a signal or the reader's end came first.
   absl::StatusOr<ordered_json> Run(const ordered_json& request) {
@@ -163,7 +163,6 @@ class SharedCall {
 
   Client& client_;
   CallPrinter printer_;
-  bool json_;
   UniqueFd signals_;
   bool reader_gone_ = false;
   int exit_code_ = 0;
@@ -203,7 +202,7 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
     Complain(client.status());
     return kExitCannotRun;
   }
-  SharedCall shared(**client, options.json);
+  SharedCall shared(**client);
   absl::StatusOr<ordered_json> done = shared.Run(RequestFor(opened, options));
   if (!done.ok()) {
     if (shared.exit_code() != 0) return shared.exit_code();

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -14,7 +15,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "host/base/atomic_file.h"
 #include "host/base/fds.h"
 #include "host/base/process.h"
 #include "host/serve/daemon.h"
@@ -68,7 +68,8 @@ absl::Status AwaitReady(int fd) {
   if (poll(&ready, 1, static_cast<int>(absl::ToInt64Milliseconds(kStartLimit))) <= 0) {
     return absl::DeadlineExceededError("the daemon did not start in time");
   }
-  CELLAR_ASSIGN_OR_RETURN(const std::string said, ReadToEnd(fd, "the daemon", 1u << 20));
+  std::string said(PIPE_BUF, '\0');
+  said.resize(static_cast<size_t>(std::max<ssize_t>(read(fd, said.data(), said.size()), 0)));
   if (said == "ready\n") return absl::OkStatus();
   return absl::UnavailableError(said.empty() ? "the daemon ended when it started" : said);
 }
