@@ -1,5 +1,6 @@
 // The bytes of a client, in chunks: every line is a request, or is refused with words that can be
 // sent; how the bytes are cut makes no difference.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
