@@ -52,6 +52,7 @@ class Connection : private LineStream::Listener, private Answerer {
   void Do(const RequestId& id, CancelRequest request);
   void Do(const RequestId& id, ResetRequest request);
   void Do(const RequestId& id, InterruptRequest request);
+  void Do(const RequestId& id, RewindRequest request);
   void Do(const RequestId& id, CloseRequest request);
   void Do(const RequestId& id, SessionsRequest request);
   void Do(const RequestId& id, WaitRequest request);

@@ -162,6 +162,16 @@ absl::StatusOr<What> ReadOfSession(json& request) {
   return what;
 }
 
+absl::StatusOr<What> ReadRewind(json& request) {
+  FieldReader fields(request);
+  RewindRequest rewind = {.session = fields.Text("session")};
+  if (request.contains("cell")) {
+    rewind.cell = fields.Number("cell", std::numeric_limits<uint32_t>::max());
+  }
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  return rewind;
+}
+
 absl::StatusOr<What> ReadWait(json& request) {
   FieldReader fields(request);
   WaitRequest wait;
@@ -286,6 +296,7 @@ constexpr RequestType kRequestTypes[] = {
     {"cancel", ReadCancel},
     {"reset", ReadOfSession<ResetRequest>},
     {"interrupt", ReadOfSession<InterruptRequest>},
+    {"rewind", ReadRewind},
     {"close", ReadOfSession<CloseRequest>},
     {"sessions", ReadPlain<SessionsRequest>},
     {"wait", ReadWait},

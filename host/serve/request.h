@@ -45,6 +45,11 @@ struct ResetRequest {
 struct InterruptRequest {
   std::string session;
 };
+// To before a cell that a kept snapshot stands before; without one, to before the last.
+struct RewindRequest {
+  std::string session;
+  std::optional<uint32_t> cell;
+};
 struct CloseRequest {
   std::string session;
 };
@@ -78,9 +83,9 @@ struct HandoverRequest {};
 
 struct Request {
   RequestId id;
-  std::variant<EvalRequest, CancelRequest, ResetRequest, InterruptRequest, CloseRequest,
-               SessionsRequest, WaitRequest, TailRequest, QueryRequest, ToolsRequest, ReplyRequest,
-               ExitRequest, ShutdownRequest, HandoverRequest>
+  std::variant<EvalRequest, CancelRequest, ResetRequest, InterruptRequest, RewindRequest,
+               CloseRequest, SessionsRequest, WaitRequest, TailRequest, QueryRequest, ToolsRequest,
+               ReplyRequest, ExitRequest, ShutdownRequest, HandoverRequest>
       what;
 };
 

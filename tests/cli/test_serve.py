@@ -148,6 +148,19 @@ class SessionRequests(ServeTest):
         self.assertFalse(client.ask("interrupt", session="s")["interrupted"])
 
 
+class Rewinds(ServeTest):
+    def test_a_session_goes_back_to_before_a_cell(self):
+        client = self.serve()
+        client.eval("x = 1", session="s")
+        time.sleep(0.2)  # the snapshot is taken in the idle gap
+        client.eval("x = 2", session="s")
+        answer = client.ask("rewind", session="s", cell=2)
+        self.assertEqual((answer["status"], answer.get("before_cell")), ("ok", 2), answer)
+        self.assertEqual(client.eval("x", session="s")["result"]["cells"][0]["outputs"][-1]["data"]["text/plain"], "1")
+        self.assertEqual(client.ask("rewind", session="s", cell=77)["status"], "refused")
+        self.assertEqual(client.ask("rewind", session="none")["error"]["ename"], "NotFound")
+
+
 class Queries(ServeTest):
     def test_a_session_completes_inspects_and_judges_text(self):
         client = self.serve()
