@@ -1,5 +1,6 @@
 #include "host/cli/daemon_command.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "host/base/fds.h"
+#include "host/base/process.h"
 #include "host/console/complain.h"
 #include "host/console/console.h"
 #include "host/console/exit_codes.h"
@@ -35,7 +37,7 @@ class DaemonHost {
         registry_(console_->loop(), console_->templates(), console_->storage(), launcher_,
                   LimitsFrom(console_->launch().settings)),
         service_(console_->loop(), registry_),
-        daemon_(console_->loop(), registry_, service_, directory, log,
+        daemon_(console_->loop(), registry_, service_, bridge_, directory, log,
                 {.idle_exit = idle_exit,
                  .offer = {.mode = console_->launch().settings.tool_mode},
                  .on_end = [this] { End(); }}) {}
@@ -57,6 +59,7 @@ class DaemonHost {
 
   std::unique_ptr<Console> console_;
   Launcher launcher_;
+  ClientBridge bridge_;
   SessionRegistry registry_;
   CallService service_;
   Daemon daemon_;
@@ -117,12 +120,20 @@ int StopDaemon() {
     return kExitFine;
   }
   absl::Status status = client.status();
-  if (status.ok()) status = (*client)->Ask({{"id", "1"}, {"type", "shutdown"}}).status();
-  // Its end of the connection is closed when its sessions are.
-  while (status.ok()) status = (*client)->Receive().status();
-  if (absl::IsUnavailable(status)) return kExitFine;
-  Complain(status);
-  return kExitCannotRun;
+  UniqueFd process;
+  if (status.ok()) {
+    absl::StatusOr<UniqueFd> opened = OpenPidfd(static_cast<pid_t>((*client)->pid()));
+    if (opened.ok()) process = *std::move(opened);
+    status = (*client)->Ask({{"id", "1"}, {"type", "shutdown"}}).status();
+  }
+  if (!status.ok() && !absl::IsUnavailable(status)) {
+    Complain(status);
+    return kExitCannotRun;
+  }
+  // Until it is gone, and all its sessions with it.
+  pollfd gone = {.fd = process.get(), .events = POLLIN};
+  while (process && poll(&gone, 1, -1) < 0 && errno == EINTR) continue;
+  return kExitFine;
 }
 
 }  // namespace

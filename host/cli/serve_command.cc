@@ -66,7 +66,7 @@ class StdioServer {
       exit_code_ = kExitCannotRun;
       return End();
     }
-    server_.emplace(console_->loop(), registry_, service_,
+    server_.emplace(console_->loop(), registry_, service_, bridge_,
                     ServerOptions{.offer = std::move(offer),
                                   .unavailable = unavailable_,
                                   .on_left = [this] { End(); },
@@ -81,6 +81,7 @@ class StdioServer {
 
   std::unique_ptr<Console> console_;
   Launcher launcher_;
+  ClientBridge bridge_;
   SessionRegistry registry_;
   CallService service_;
   absl::Status unavailable_;

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -74,6 +75,17 @@ int AskAboutSession(const std::string& type, const std::string& session) {
   return RefusalExitCode(*done).value_or(kExitFine);
 }
 
+int Rewind(const std::string& session, std::optional<uint32_t> cell) {
+  ordered_json request = {{"type", "rewind"}, {"session", session}};
+  if (cell) request["cell"] = *cell;
+  absl::StatusOr<ordered_json> done = AskDaemon(std::move(request));
+  if (!done.ok()) return ExitCodeOf(done.status());
+  if (std::optional<int> refused = RefusalExitCode(*done)) return *refused;
+  std::printf("the session stands before cell %lld\n",
+              static_cast<long long>(NumberIn(*done, "before_cell")));
+  return kExitFine;
+}
+
 int ShowCall(ordered_json request, bool json) {
   absl::StatusOr<ordered_json> done = AskDaemon(std::move(request));
   if (!done.ok()) return ExitCodeOf(done.status());
@@ -99,6 +111,23 @@ void AddSessionCommands(CLI::App& app, int* exit_code) {
   AddSessionCommand(app, "reset", "Give a session a fresh namespace", exit_code);
   AddSessionCommand(app, "interrupt", "Interrupt the cell that runs on a session", exit_code);
   AddSessionCommand(app, "close", "End a session, and what its cells have started", exit_code);
+
+  struct RewindOptions {
+    std::string session;
+    std::optional<uint32_t> cell;
+  };
+  auto rewind_options = std::make_shared<RewindOptions>();
+  CLI::App* rewind = app.add_subcommand("rewind", "Take a session back to before one of its cells");
+  rewind->add_option("session", rewind_options->session, "Name of the session")
+      ->required()
+      ->option_text("NAME");
+  rewind
+      ->add_option("cell", rewind_options->cell,
+                   "Number of the cell, of those a snapshot is kept of; without it, the last")
+      ->option_text("N");
+  rewind->callback([rewind_options, exit_code] {
+    *exit_code = Rewind(rewind_options->session, rewind_options->cell);
+  });
 
   struct CallOptions {
     std::string call;

@@ -1,5 +1,6 @@
 #include "host/serve/connection.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -94,7 +95,7 @@ void Connection::Do(const RequestId& id, EvalRequest request) {
   running.bytes = line_bytes_;
   call_bytes_ += running.bytes;
   CallObserver* observer = request.stream ? running.stream.get() : nullptr;
-  const std::string session = request.call.session;
+  const std::string session = running.session = request.call.session;
   running.call = server_.service_.Submit(
       std::move(request.call), observer,
       [this, id, session](absl::StatusOr<CallResult> result) { OnResult(id, session, result); });
@@ -152,6 +153,22 @@ void Connection::Do(const RequestId& id, InterruptRequest request) {
   Send(frame.Take());
 }
 
+void Connection::Do(const RequestId& id, RewindRequest request) {
+  Session* session = server_.registry_.Find(request.session);
+  if (session == nullptr) return Send(RefusedFrame(id, NoSuchSession(request.session)));
+  using Answer = absl::StatusOr<Standing>;
+  session->Rewind(request.cell, Later<Answer>([this, id](Answer standing) {
+                    if (!standing.ok()) return Send(RefusedFrame(id, standing.status()));
+                    Frame frame("done", id);
+                    frame.Key("status").String("ok");
+                    frame.Key("before_cell").Number(standing->before_cell);
+                    frame.Key("not_carried").BeginArray();
+                    for (const std::string& what : standing->not_carried) frame.json().String(what);
+                    frame.json().EndArray();
+                    Send(frame.Take());
+                  }));
+}
+
 void Connection::Do(const RequestId& id, CloseRequest request) {
   if (server_.registry_.Find(request.session) == nullptr) {
     return Send(RefusedFrame(id, NoSuchSession(request.session)));
@@ -188,6 +205,61 @@ void Connection::Do(const RequestId& id, TailRequest request) {
   if (!call.ok()) return Send(RefusedFrame(id, call.status()));
   absl::StatusOr<CallResult> result = server_.service_.Tail(*call);
   Send(result.ok() ? ResultFrame(id, *result) : RefusedFrame(id, result.status()));
+}
+
+void Connection::Do(const RequestId& id, QueryRequest request) {
+  Session* session = server_.registry_.Find(request.session);
+  if (session == nullptr) return Send(RefusedFrame(id, NoSuchSession(request.session)));
+  using Answer = absl::StatusOr<std::string>;
+  session->Query(std::move(request.query), Later<Answer>([this, id](Answer answer) {
+                   if (!answer.ok()) return Send(RefusedFrame(id, answer.status()));
+                   Frame frame("done", id);
+                   frame.Key("status").String("ok");
+                   frame.Key("answer");
+                   if (!frame.json().Json(*answer)) frame.json().Null();
+                   Send(frame.Take());
+                 }));
+}
+
+void Connection::Do(const RequestId& id, ToolsRequest request) {
+  server_.bridge_.Announce(*this, std::move(request.tools), request.budget);
+  server_.registry_.RenewOffers();
+  Send(OkFrame(id));
+}
+
+void Connection::Do(const RequestId&, ReplyRequest request) {
+  // A call that nobody waits for any more may have been answered before the client knew.
+  (void)server_.bridge_.Reply(*this, request.call, std::move(request.answer));
+}
+
+bool Connection::HasCallOn(const std::string& session) const {
+  return std::any_of(calls_.begin(), calls_.end(),
+                     [&](const auto& call) { return call.second.session == session; });
+}
+
+void Connection::Ask(const BridgeCall& call) {
+  RequestId id;
+  CallId parent = 0;
+  for (const auto& [request, running] : calls_) {
+    if (running.session != call.session) continue;
+    id = request;
+    parent = running.call;
+    break;
+  }
+  Frame frame("call", id);
+  frame.Key("call").Number(static_cast<int64_t>(call.id));
+  if (parent != 0) frame.Key("parent").String(HandleOf(parent));
+  frame.Key("session").String(call.session);
+  frame.Key("name").String(call.name);
+  frame.Key("args");
+  if (!frame.json().Json(call.args)) frame.json().Null();
+  Send(frame.Take());
+}
+
+void Connection::Withdraw(uint64_t call) {
+  Frame frame("withdraw", {});
+  frame.Key("call").Number(static_cast<int64_t>(call));
+  Send(frame.Take());
 }
 
 // What is under way is given up; what is in the outbox is still sent.
@@ -229,6 +301,7 @@ void Connection::GiveUpCalls() {
   for (const auto& [id, running] : calls_) server_.service_.Abandon(running.call);
   calls_.clear();
   call_bytes_ = 0;
+  server_.bridge_.Forget(*this);
   for (const std::string& owner : std::exchange(owners_, {})) server_.RemoveOwner(owner);
 }
 

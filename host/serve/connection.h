@@ -12,6 +12,7 @@
 
 #include "host/eval/call_service.h"
 #include "host/serve/call_stream.h"
+#include "host/serve/client_bridge.h"
 #include "host/serve/line_stream.h"
 #include "host/serve/request.h"
 
@@ -19,7 +20,7 @@ namespace cellar::host {
 
 class Server;
 
-class Connection : private LineStream::Listener {
+class Connection : private LineStream::Listener, private Answerer {
  public:
   Connection(Server& server, UniqueFd in, UniqueFd out);
   // Calls that are under way are cancelled.
@@ -32,6 +33,7 @@ class Connection : private LineStream::Listener {
  private:
   struct RunningCall {
     CallId call = 0;
+    std::string session;
     std::unique_ptr<CallStream> stream;
     size_t bytes = 0;  // of the request
   };
@@ -42,14 +44,22 @@ class Connection : private LineStream::Listener {
   void OnDrained() override { LeaveIfDone(); }
   void OnGone(const absl::Status& status) override;
 
+  bool HasCallOn(const std::string& session) const override;
+  void Ask(const BridgeCall& call) override;
+  void Withdraw(uint64_t call) override;
+
   void Do(const RequestId& id, EvalRequest request);
   void Do(const RequestId& id, CancelRequest request);
   void Do(const RequestId& id, ResetRequest request);
   void Do(const RequestId& id, InterruptRequest request);
+  void Do(const RequestId& id, RewindRequest request);
   void Do(const RequestId& id, CloseRequest request);
   void Do(const RequestId& id, SessionsRequest request);
   void Do(const RequestId& id, WaitRequest request);
   void Do(const RequestId& id, TailRequest request);
+  void Do(const RequestId& id, QueryRequest request);
+  void Do(const RequestId& id, ToolsRequest request);
+  void Do(const RequestId& id, ReplyRequest request);
   void Do(const RequestId& id, ExitRequest request);
   void Do(const RequestId& id, ShutdownRequest request);
   void Do(const RequestId& id, HandoverRequest request);

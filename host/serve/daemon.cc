@@ -36,14 +36,15 @@ absl::StatusOr<ucred> PeerOf(int socket) {
 }  // namespace
 
 Daemon::Daemon(EventLoop& loop, SessionRegistry& registry, CallService& service,
-               const RuntimeDirectory& directory, LogFile& log, DaemonOptions options)
+               ClientBridge& bridge, const RuntimeDirectory& directory, LogFile& log,
+               DaemonOptions options)
     : loop_(loop),
       registry_(registry),
       directory_(directory),
       log_(log),
       options_(std::move(options)),
       journal_(directory),
-      server_(loop, registry, service,
+      server_(loop, registry, service, bridge,
               {.offer = options_.offer,
                .on_left = [this] { last_busy_ = absl::Now(); },
                .on_shutdown = [this] { End("asked to"); },

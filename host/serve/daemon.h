@@ -35,7 +35,7 @@ struct DaemonOptions {
 class Daemon {
  public:
   // What it borrows outlives it.
-  Daemon(EventLoop& loop, SessionRegistry& registry, CallService& service,
+  Daemon(EventLoop& loop, SessionRegistry& registry, CallService& service, ClientBridge& bridge,
          const RuntimeDirectory& directory, LogFile& log, DaemonOptions options);
   ~Daemon();
   Daemon(const Daemon&) = delete;

@@ -1,11 +1,11 @@
 #include "host/serve/request.h"
 
 #include <algorithm>
-#include <array>
-#include <set>
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "host/base/status.h"
@@ -19,13 +19,16 @@ using nlohmann::json;
 
 constexpr size_t kMaxIdBytes = 256;
 constexpr size_t kMaxNameBytes = 4096;
+constexpr size_t kMaxQueryBytes = size_t{1} << 20;
+// A tool may answer with anything.
+constexpr size_t kMaxDepth = 100;
 
 // Takes the fields of a request one by one. What is left in the end is unknown.
 class FieldReader {
  public:
   explicit FieldReader(json& request) : request_(request) {}
 
-  std::string Text(const char* name, bool required = false) {
+  std::string Text(const char* name, bool required = false, size_t max_bytes = kMaxNameBytes) {
     known_.push_back(name);
     auto found = request_.find(name);
     if (found == request_.end()) {
@@ -35,7 +38,7 @@ class FieldReader {
     std::string text;
     if (!found->is_string()) {
       Add(name, "expected a string");
-    } else if (std::string problem = ProblemOfText(found->get_ref<std::string&>(), kMaxNameBytes);
+    } else if (std::string problem = ProblemOfText(found->get_ref<std::string&>(), max_bytes);
                !problem.empty()) {
       Add(name, problem);
     } else {
@@ -53,6 +56,17 @@ class FieldReader {
     const bool flag = found->is_boolean() && found->get<bool>();
     request_.erase(found);
     return flag;
+  }
+
+  uint32_t Number(const char* name, uint32_t otherwise) {
+    known_.push_back(name);
+    auto found = request_.find(name);
+    if (found == request_.end()) return otherwise;
+    const bool fits = found->is_number_unsigned() && found->get<uint64_t>() <= otherwise;
+    if (!fits) Add(name, "expected a whole number");
+    const uint32_t number = fits ? found->get<uint32_t>() : otherwise;
+    request_.erase(found);
+    return number;
   }
 
   absl::Duration Seconds(const char* name, absl::Duration otherwise) {
@@ -148,6 +162,16 @@ absl::StatusOr<What> ReadOfSession(json& request) {
   return what;
 }
 
+absl::StatusOr<What> ReadRewind(json& request) {
+  FieldReader fields(request);
+  RewindRequest rewind = {.session = fields.Text("session")};
+  if (request.contains("cell")) {
+    rewind.cell = fields.Number("cell", std::numeric_limits<uint32_t>::max());
+  }
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  return rewind;
+}
+
 absl::StatusOr<What> ReadWait(json& request) {
   FieldReader fields(request);
   WaitRequest wait;
@@ -162,6 +186,98 @@ absl::StatusOr<What> ReadTail(json& request) {
   TailRequest tail = {.handle = fields.Text("call", /*required=*/true)};
   CELLAR_RETURN_IF_ERROR(fields.Finish());
   return tail;
+}
+
+template <wire::QueryKind kind>
+absl::StatusOr<What> ReadQuery(json& request) {
+  FieldReader fields(request);
+  QueryRequest what = {.session = fields.Text("session")};
+  what.query.kind = kind;
+  what.query.text = fields.Text("text", /*required=*/true, kMaxQueryBytes);
+  what.query.cursor = fields.Number("cursor", std::numeric_limits<uint32_t>::max());
+  what.query.with_source = kind == wire::QueryKind::kInspect && fields.Flag("source", false);
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  return what;
+}
+
+absl::Status ReadTool(const json& value, BridgeTool& tool) {
+  if (!value.is_object()) return absl::InvalidArgumentError("tools: expected objects");
+  json fields_left = value;
+  FieldReader fields(fields_left);
+  tool.name = fields.Text("name", /*required=*/true);
+  tool.description = fields.Text("description", /*required=*/false, kMaxQueryBytes);
+  if (auto schema = fields_left.find("schema"); schema != fields_left.end()) {
+    tool.schema = schema->dump(-1, ' ', false, json::error_handler_t::replace);
+    fields_left.erase(schema);
+  }
+  return fields.Finish();
+}
+
+absl::StatusOr<What> ReadTools(json& request) {
+  ToolsRequest what;
+  const json tools = request.value("tools", json());
+  if (!tools.is_array()) return absl::InvalidArgumentError("tools: expected a list");
+  for (const json& value : tools) {
+    CELLAR_RETURN_IF_ERROR(ReadTool(value, what.tools.emplace_back()));
+  }
+  request.erase("tools");
+  if (auto budget = request.find("budget"); budget != request.end()) {
+    if (!budget->is_object()) return absl::InvalidArgumentError("budget: expected an object");
+    for (const auto& [name, value] : budget->items()) {
+      if (name == "total" && value.is_number()) {
+        what.budget.total = value.get<double>();
+      } else if (name == "spent" && value.is_number()) {
+        what.budget.spent = value.get<double>();
+      } else if (name == "hard" && value.is_boolean()) {
+        what.budget.hard = value.get<bool>();
+      } else if (name != "total" || !value.is_null()) {
+        return absl::InvalidArgumentError("budget: has total, spent and hard");
+      }
+    }
+    request.erase(budget);
+  }
+  CELLAR_RETURN_IF_ERROR(FieldReader(request).Finish());
+  return what;
+}
+
+absl::Status ReadImages(const json& images, BridgeAnswer& answer) {
+  if (!images.is_array()) return absl::InvalidArgumentError("images: expected a list");
+  for (json image : images) {
+    if (!image.is_object()) return absl::InvalidArgumentError("images: expected objects");
+    FieldReader fields(image);
+    BridgeImage& read = answer.images.emplace_back();
+    read.mime = fields.Text("mime", /*required=*/true);
+    const std::string data = fields.Text("data", /*required=*/true, kMaxLineBytes);
+    CELLAR_RETURN_IF_ERROR(fields.Finish());
+    if (!absl::Base64Unescape(data, &read.data)) {
+      return absl::InvalidArgumentError("images: expected data as base64");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<What> ReadReply(json& request) {
+  ReplyRequest what;
+  auto call = request.find("call");
+  if (call == request.end() || !call->is_number_unsigned()) {
+    return absl::InvalidArgumentError("call: expected the number in the call frame");
+  }
+  what.call = call->get<uint64_t>();
+  request.erase(call);
+  if (auto value = request.find("value"); value != request.end()) {
+    what.answer.value = value->dump(-1, ' ', false, json::error_handler_t::replace);
+    request.erase(value);
+  }
+  if (auto images = request.find("images"); images != request.end()) {
+    CELLAR_RETURN_IF_ERROR(ReadImages(*images, what.answer));
+    request.erase(images);
+  }
+  FieldReader fields(request);
+  if (request.contains("error")) {
+    what.answer.error = fields.Text("error", /*required=*/true, kMaxLineBytes);
+  }
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  return what;
 }
 
 template <typename Plain>
@@ -180,10 +296,16 @@ constexpr RequestType kRequestTypes[] = {
     {"cancel", ReadCancel},
     {"reset", ReadOfSession<ResetRequest>},
     {"interrupt", ReadOfSession<InterruptRequest>},
+    {"rewind", ReadRewind},
     {"close", ReadOfSession<CloseRequest>},
     {"sessions", ReadPlain<SessionsRequest>},
     {"wait", ReadWait},
     {"tail", ReadTail},
+    {"complete", ReadQuery<wire::QueryKind::kComplete>},
+    {"inspect", ReadQuery<wire::QueryKind::kInspect>},
+    {"is_complete", ReadQuery<wire::QueryKind::kIsComplete>},
+    {"tools", ReadTools},
+    {"reply", ReadReply},
     {"exit", ReadPlain<ExitRequest>},
     {"shutdown", ReadPlain<ShutdownRequest>},
     {"handover", ReadPlain<HandoverRequest>},
@@ -225,11 +347,13 @@ std::vector<std::string_view> RequestNames() {
 }
 
 absl::StatusOr<Request> ParseRequest(std::string_view line, RequestId& id) {
-  CELLAR_ASSIGN_OR_RETURN(json request, ParseStrictJson(line, kMaxLineBytes));
+  CELLAR_ASSIGN_OR_RETURN(json request, ParseStrictJson(line, kMaxLineBytes, kMaxDepth));
   if (!request.is_object()) return absl::InvalidArgumentError("request: expected an object");
   // The runner of old is told to exit without an id.
   if (request == json{{"type", "exit"}}) return Request{.id = id, .what = ExitRequest{}};
-  CELLAR_RETURN_IF_ERROR(ReadId(request, id));
+  // An answer needs no answer.
+  const bool is_reply = request.contains("type") && request["type"] == "reply";
+  if (!is_reply) CELLAR_RETURN_IF_ERROR(ReadId(request, id));
   const bool is_bare = !request.contains("type") && request.contains("code");
   if (!is_bare && !request.contains("type")) {
     return absl::InvalidArgumentError("type: is missing, and so is the code of a bare request");

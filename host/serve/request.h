@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "host/bridge/provider.h"
 #include "host/eval/call.h"
 #include "host/eval/call_fields.h"
 
@@ -42,6 +45,11 @@ struct ResetRequest {
 struct InterruptRequest {
   std::string session;
 };
+// To before a cell that a kept snapshot stands before; without one, to before the last.
+struct RewindRequest {
+  std::string session;
+  std::optional<uint32_t> cell;
+};
 struct CloseRequest {
   std::string session;
 };
@@ -53,6 +61,21 @@ struct WaitRequest {
 struct TailRequest {
   std::string handle;
 };
+// About a text that a person types; answered at once, also while a cell awaits.
+struct QueryRequest {
+  std::string session;
+  wire::Query query;
+};
+// What the client answers when cells call it.
+struct ToolsRequest {
+  std::vector<BridgeTool> tools;
+  BridgeBudget budget;
+};
+// An answer to a `call` frame. Has no id, and no answer itself.
+struct ReplyRequest {
+  uint64_t call = 0;
+  BridgeAnswer answer;
+};
 // Ends this connection. The others end the server: at once, or if it holds nothing.
 struct ExitRequest {};
 struct ShutdownRequest {};
@@ -60,9 +83,9 @@ struct HandoverRequest {};
 
 struct Request {
   RequestId id;
-  std::variant<EvalRequest, CancelRequest, ResetRequest, InterruptRequest, CloseRequest,
-               SessionsRequest, WaitRequest, TailRequest, ExitRequest, ShutdownRequest,
-               HandoverRequest>
+  std::variant<EvalRequest, CancelRequest, ResetRequest, InterruptRequest, RewindRequest,
+               CloseRequest, SessionsRequest, WaitRequest, TailRequest, QueryRequest, ToolsRequest,
+               ReplyRequest, ExitRequest, ShutdownRequest, HandoverRequest>
       what;
 };
 

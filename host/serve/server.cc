@@ -9,8 +9,14 @@
 namespace cellar::host {
 
 Server::Server(EventLoop& loop, SessionRegistry& registry, CallService& service,
-               ServerOptions options)
-    : loop_(loop), registry_(registry), service_(service), options_(std::move(options)) {}
+               ClientBridge& bridge, ServerOptions options)
+    : loop_(loop),
+      registry_(registry),
+      service_(service),
+      bridge_(bridge),
+      options_(std::move(options)) {
+  registry_.AnswerCalls(&bridge_);
+}
 
 Server::~Server() = default;
 

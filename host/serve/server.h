@@ -12,6 +12,7 @@
 
 #include "host/base/event_loop.h"
 #include "host/eval/call_service.h"
+#include "host/serve/client_bridge.h"
 #include "host/serve/connection.h"
 #include "host/session/preflight.h"
 #include "host/session/registry.h"
@@ -33,8 +34,9 @@ struct ServerOptions {
 
 class Server {
  public:
-  // What it borrows outlives it.
-  Server(EventLoop& loop, SessionRegistry& registry, CallService& service, ServerOptions options);
+  // What it borrows outlives it; the bridge outlives the registry's sessions too.
+  Server(EventLoop& loop, SessionRegistry& registry, CallService& service, ClientBridge& bridge,
+         ServerOptions options);
   ~Server();
   Server(const Server&) = delete;
 
@@ -58,6 +60,7 @@ class Server {
   EventLoop& loop_;
   SessionRegistry& registry_;
   CallService& service_;
+  ClientBridge& bridge_;
   ServerOptions options_;
   std::list<std::unique_ptr<Connection>> connections_;
   std::map<std::string, int> owners_;  // how many connections act for each

@@ -137,6 +137,8 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   open.per_call = query.per_call;
   open.opened = absl::Now();
   SessionOptions options = launch.session;
+  options.id = query.id;
+  options.bridge = bridge_;
   if (!query.per_call) {
     if (auto reason = expected_.extract(query.id)) options.fresh_reason = reason.mapped();
   }
@@ -344,6 +346,12 @@ void SessionRegistry::Relieve(const Session* asking, EventLoop::Task done) {
     if (!open.idle() || open.session.get() == asking) continue;
     Evict(open, "it was closed because the machine ran out of processes, memory or descriptors",
           [barrier] {});
+  }
+}
+
+void SessionRegistry::RenewOffers() {
+  for (OpenSession& open : sessions_) {
+    if (!open.closing) open.session->RenewOffer();
   }
 }
 

@@ -132,6 +132,11 @@ class SessionRegistry {
   bool Close(const std::string& id, EventLoop::Task done);
   void CloseAll(EventLoop::Task done);
 
+  // Answers the calls of the cells of all sessions opened from now on, and outlives them.
+  void AnswerCalls(BridgeProvider* provider) { bridge_ = provider; }
+  // Tells all sessions what the provider offers now.
+  void RenewOffers();
+
   // A session of that id, when next opened, says in its first result why it is empty.
   void ExpectState(const std::string& id, std::string reason);
 
@@ -196,6 +201,7 @@ class SessionRegistry {
   OutputStorage storage_;
   Launcher& launcher_;
   SessionLimits limits_;
+  BridgeProvider* bridge_ = nullptr;
 
   std::list<OpenSession> sessions_;
   // By session id, in order of arrival: requests whose session is not known yet. The first of each

@@ -1,6 +1,7 @@
 """`cellar serve` as a program sees it that runs cells over a pipe."""
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -145,6 +146,133 @@ class SessionRequests(ServeTest):
         wait_until(lambda: client.ask("interrupt", session="s")["interrupted"], "the cell interrupted")
         self.assertEqual(client.done("a")["status"], "cancelled")
         self.assertFalse(client.ask("interrupt", session="s")["interrupted"])
+
+
+class Rewinds(ServeTest):
+    def test_a_session_goes_back_to_before_a_cell(self):
+        client = self.serve()
+        client.eval("x = 1", session="s")
+        time.sleep(0.2)  # the snapshot is taken in the idle gap
+        client.eval("x = 2", session="s")
+        answer = client.ask("rewind", session="s", cell=2)
+        self.assertEqual((answer["status"], answer.get("before_cell")), ("ok", 2), answer)
+        self.assertEqual(client.eval("x", session="s")["result"]["cells"][0]["outputs"][-1]["data"]["text/plain"], "1")
+        self.assertEqual(client.ask("rewind", session="s", cell=77)["status"], "refused")
+        self.assertEqual(client.ask("rewind", session="none")["error"]["ename"], "NotFound")
+
+
+class Queries(ServeTest):
+    def test_a_session_completes_inspects_and_judges_text(self):
+        client = self.serve()
+        client.eval("def my_function(a, b):\n    'Adds.'\n    return a + b", session="s")
+        answer = client.ask("complete", session="s", text="my_fun")["answer"]
+        self.assertIn("my_function", [match["text"] for match in answer["matches"]])
+        self.assertEqual(client.ask("inspect", session="s", text="my_function")["answer"]["docstring"], "Adds.")
+        self.assertEqual(client.ask("is_complete", session="s", text="for x in y:")["answer"]["status"], "incomplete")
+        self.assertEqual(client.ask("complete", session="none", text="x")["error"]["ename"], "NotFound")
+
+    def test_a_session_that_runs_plain_code_is_busy(self):
+        client = self.serve()
+        client.send(id="a", type="eval", session="s", cells=[{"code": "print('on'); import time; time.sleep(60)"}])
+        client.next_frame("a", "stdout")
+        self.assertEqual(client.ask("complete", session="s", text="pri")["error"]["ename"], "Busy")
+        client.ask("cancel", call="a")
+        client.done("a")
+
+
+class Bridge(ServeTest):
+    """A client that plays the agent: it announces tools, and answers the calls of cells."""
+
+    def serve_tools(self):
+        client = self.serve()
+        tools = [{"name": name, "description": f"does {name}", "schema": {"type": "object"}}
+                 for name in ("add", "fail", "hang")]
+        self.assertEqual(client.ask("tools", tools=tools, budget={"total": 100, "spent": 1})["status"], "ok")
+        return client
+
+    def run_answering(self, client, id):
+        """Answers calls until the eval is done; returns its last frame and the numbers of the calls."""
+        calls = []
+        while True:
+            frame = client.next_frame()
+            if frame["type"] == "call":
+                calls.append(frame["call"])
+                if frame["name"] == "add":
+                    client.send(type="reply", call=frame["call"], value=sum(frame["args"]["of"]))
+                elif frame["name"] == "fail":
+                    client.send(type="reply", call=frame["call"], error="it failed")
+            elif frame["type"] == "done" and frame["id"] == id:
+                return frame, calls
+
+    def test_cells_call_the_client_from_threads_and_from_async_code(self):
+        client = self.serve_tools()
+        client.send(id="a", type="eval", cells=[{"code": (
+            "import asyncio\n"
+            "from concurrent.futures import ThreadPoolExecutor\n"
+            "with ThreadPoolExecutor(16) as pool:\n"
+            "    threads = list(pool.map(lambda i: tool.add({'of': [i, 1]}), range(64)))\n"
+            "tasks = await asyncio.gather(*(tool.add.aio({'of': [i, 2]}) for i in range(64)))\n"
+            "threads == list(range(1, 65)), tasks == list(range(2, 66)), sorted(dir(tool)), budget.total")}])
+        done, calls = self.run_answering(client, "a")
+        self.assertEqual(done["result"]["cells"][0]["outputs"][-1]["data"]["text/plain"],
+                         "(True, True, ['add', 'fail', 'hang'], 100.0)")
+        self.assertEqual((len(calls), len(set(calls))), (128, 128))
+
+    def test_an_error_is_raised_in_the_cell(self):
+        client = self.serve_tools()
+        client.send(id="a", type="eval", cells=[{"code": "tool.fail({})"}])
+        error = self.run_answering(client, "a")[0]["result"]["cells"][0]["error"]
+        self.assertIn("it failed", error["evalue"])
+
+    def test_a_cancelled_cell_withdraws_its_call_and_a_late_answer_harms_nothing(self):
+        client = self.serve_tools()
+        client.send(id="a", type="eval", cells=[{"code": "tool.hang({})"}])
+        call = client.next_frame("a", "call")["call"]
+        client.ask("cancel", call="a")
+        self.assertEqual(client.next_frame("", "withdraw")["call"], call)
+        self.assertEqual(client.done("a")["status"], "cancelled")
+        client.send(type="reply", call=call, value=1)
+        client.send(id="b", type="eval", cells=[{"code": "tool.add({'of': [1]})"}])
+        self.assertEqual(self.run_answering(client, "b")[0]["result"]["text"], "1")
+
+    def test_a_worker_killed_in_a_call_withdraws_it(self):
+        client = self.serve_tools()
+        client.send(id="a", type="eval", cells=[{"code": (
+            "import os, threading, time\n"
+            "threading.Timer(0.3, lambda: os.kill(os.getpid(), 9)).start()\n"
+            "tool.hang({})")}])
+        call = client.next_frame("a", "call")["call"]
+        self.assertEqual(client.next_frame("", "withdraw")["call"], call)
+        self.assertEqual(client.done("a")["result"]["cells"][0]["error"]["ename"], "WorkerDied")
+
+    def test_a_call_on_behalf_of_the_waiting_cell_fails_at_once_on_its_session(self):
+        client = self.serve_tools()
+        client.send(id="a", type="eval", session="s", cells=[{"code": "tool.hang({})"}])
+        call = client.next_frame("a", "call")
+        refused = client.eval("1", session="s", parent=call["parent"])
+        self.assertIn("held by the cell that waits for you", refused["error"]["evalue"])
+        self.assertEqual(client.value("2", session="t", parent=call["parent"]), "2")
+        client.send(type="reply", call=call["call"], value="done")
+        self.assertEqual(client.done("a")["result"]["text"], "'done'")
+
+    def test_without_a_client_that_answers_the_cell_is_told(self):
+        client = self.serve()
+        self.assertEqual(client.eval("tool.add({})")["status"], "error")
+
+
+class Examples(ProgramTest):
+    def run_example(self, *command):
+        examples = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "clients")
+        with open(os.path.join(examples, "expected.txt")) as expected:
+            self.assertEqual(subprocess.run(command, cwd=examples, env={**self.env, "CELLAR": CELLAR}, text=True,
+                                            capture_output=True, timeout=DEADLINE_S).stdout, expected.read())
+
+    def test_the_python_client(self):
+        self.run_example("/usr/bin/python3", "cellar_client.py")
+
+    @unittest.skipUnless(shutil.which("node"), "node is not installed")
+    def test_the_node_client(self):
+        self.run_example("node", "cellar_client.js")
 
 
 class BareRequests(ServeTest):

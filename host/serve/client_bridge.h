@@ -1,0 +1,57 @@
+// The calls that cells make, answered by the clients of a server: each goes to the client whose
+// call the cell belongs to, or else to the one that announced itself last.
+//
+// Lives on the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/bridge/provider.h"
+
+namespace cellar::host {
+
+// A client that may answer.
+class Answerer {
+ public:
+  virtual ~Answerer() = default;
+  // Whether a call of this client runs, or waits, on that session.
+  virtual bool HasCallOn(const std::string& session) const = 0;
+  virtual void Ask(const BridgeCall& call) = 0;
+  // Nobody waits for its answer any more.
+  virtual void Withdraw(uint64_t call) = 0;
+};
+
+class ClientBridge : public BridgeProvider {
+ public:
+  // What a client offers; replaces what it offered before.
+  void Announce(Answerer& client, std::vector<BridgeTool> tools, BridgeBudget budget);
+  // The client is gone: what it was asked is answered with an error.
+  void Forget(Answerer& client);
+  // False when that client was not asked, or the call is over.
+  bool Reply(const Answerer& client, uint64_t call, BridgeAnswer answer);
+
+  void Start(BridgeCall call, BridgeReply reply) override;
+  void Cancel(uint64_t call) override;
+  std::vector<BridgeTool> tools() override;
+  BridgeBudget budget() override;
+
+ private:
+  struct Offer {
+    Answerer* client;
+    std::vector<BridgeTool> tools;
+    BridgeBudget budget;
+  };
+  struct Asked {
+    Answerer* client;
+    BridgeReply reply;
+  };
+
+  std::list<Offer> offers_;  // the last one first
+  std::map<uint64_t, Asked> asked_;
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,48 @@
+#include "host/serve/request.h"
+
+#include <gtest/gtest.h>
+
+namespace cellar::host {
+namespace {
+
+TEST(ParseRequestTest, ReadsABareRequest) {
+  RequestId id;
+  absl::StatusOr<Request> request =
+      ParseRequest(R"({"id": "r", "code": "1", "cwd": "/tmp", "silent": true})", id);
+  ASSERT_TRUE(request.ok()) << request.status();
+  const auto& eval = std::get<EvalRequest>(request->what);
+  EXPECT_TRUE(eval.is_bare);
+  EXPECT_EQ(eval.call.cwd, "");
+  EXPECT_EQ(eval.call.enter, "/tmp");
+  EXPECT_EQ(eval.call.cells[0].timeout, absl::ZeroDuration());
+  EXPECT_EQ(id.json, "\"r\"");
+}
+
+TEST(ParseRequestTest, KeepsTheIdOfARequestThatItRefuses) {
+  RequestId id;
+  EXPECT_EQ(ParseRequest(R"({"id": 7, "type": "eval", "cells": []})", id).status().message(),
+            "cells: expected at least one cell, found none");
+  EXPECT_EQ(id.json, "7");
+}
+
+TEST(ParseRequestTest, NamesAFieldThatItDoesNotKnow) {
+  RequestId id;
+  EXPECT_EQ(ParseRequest(R"({"id": 1, "type": "close", "sesion": "x"})", id).status().message(),
+            "sesion: unknown field; known are id, type, session");
+}
+
+TEST(ParseRequestTest, AReplyNeedsNoId) {
+  RequestId id;
+  absl::StatusOr<Request> request = ParseRequest(
+      R"({"type": "reply", "call": 3, "value": {"a": [1]},
+          "images": [{"mime": "image/png", "data": "QUI="}]})",
+      id);
+  ASSERT_TRUE(request.ok()) << request.status();
+  const auto& reply = std::get<ReplyRequest>(request->what);
+  EXPECT_EQ(reply.call, 3u);
+  EXPECT_EQ(reply.answer.value, R"({"a":[1]})");
+  EXPECT_EQ(reply.answer.images[0].data, "AB");
+}
+
+}  // namespace
+}  // namespace cellar::host
