@@ -24,7 +24,7 @@ int RunRepl(const std::string& interpreter) {
   if (launch.ok()) {
     absl::StatusOr<std::unique_ptr<Console>> console = Console::Create(*std::move(launch));
     status = console.status();
-    if (console.ok()) return Prompt(**console).Run();
+    if (console.ok()) return Prompt(**console, "").Run();
   }
   Complain(status);
   return kExitCannotRun;

@@ -69,6 +69,10 @@ void CallPrinter::OnCellFinished(size_t, const CellResult& result) {
   }
 }
 
+void CallPrinter::EndLine() {
+  if (!out_.at_line_start) Print(out_, "\n");
+}
+
 void CallPrinter::Print(Side& side, std::string_view text) {
   if (text.empty()) return;
   // The two streams share a terminal, and so the line.

@@ -20,6 +20,9 @@ class CallPrinter : public CallObserver {
   void OnDisplay(const wire::Display& display) override;
   void OnCellFinished(size_t index, const CellResult& result) override;
 
+  // The next thing written starts a line.
+  void EndLine();
+
  private:
   struct Side {
     int fd;

@@ -25,8 +25,10 @@ class Console {
   OutputStorage storage() { return {writer_.get(), artifacts_.get()}; }
   std::unique_ptr<Session> NewSession();
 
-  // `on_interrupt` is called for Ctrl-C (SIGINT); SIGTERM and SIGHUP end the loop at once.
-  absl::Status WatchSignals(std::function<void()> on_interrupt);
+  // `on_interrupt` is called for Ctrl-C (SIGINT), `on_resize`, which may be null, when the terminal
+  // has another size; SIGTERM and SIGHUP end the loop at once.
+  absl::Status WatchSignals(std::function<void()> on_interrupt,
+                            std::function<void()> on_resize = nullptr);
   // The signal that ended the loop, or 0.
   int ended_by() const { return ended_by_; }
 
