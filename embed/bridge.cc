@@ -44,7 +44,7 @@ py::tuple ToTuple(const wire::BridgeAnswer& answer) {
 // A line as an object; the thread's or loop's that made it. Its calls are numbered by the caller.
 class BridgeLine {
  public:
-  explicit BridgeLine(bool of_main_thread) : of_main_thread_(of_main_thread) {
+  explicit BridgeLine(bool of_main_thread) {
     CheckNotForked();
     absl::StatusOr<std::unique_ptr<Line>> line = absl::UnknownError("");
     {
@@ -129,16 +129,13 @@ class BridgeLine {
   }
 
   [[noreturn]] void RaiseCancelled() const {
-    if (of_main_thread_) {
-      // The signal may have come first: then this is what it raises.
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      HearInterruptByBridge();
-    }
+    // The signal may have come first: then this is what it raises.
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    HearInterruptByBridge();
     PyErr_SetNone(PyExc_KeyboardInterrupt);
     throw py::error_already_set();
   }
 
-  bool of_main_thread_;
   std::unique_ptr<Line> line_;
 };
 

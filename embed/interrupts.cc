@@ -37,6 +37,12 @@ bool HearInterrupt(uint32_t cell) {
   return g_shared->interrupt_target.compare_exchange_strong(cell, 0);
 }
 
+// Sent by the process itself, the signal must still count as the host's.
+void PassOn(int signal, bool from_host) {
+  g_signalled_by_host = from_host;
+  pthread_kill(g_main_thread, signal);
+}
+
 // In signal context.
 void OnSignal(int signal, siginfo_t* info, void*) {
   uint32_t running = g_shared->running_cell.load();
@@ -48,10 +54,8 @@ void OnSignal(int signal, siginfo_t* info, void*) {
   if (running == 0 || meant != running) return;
   if (!pthread_equal(pthread_self(), g_main_thread)) {
     // Only a signal on the main thread ends its blocking call; and Python acts on signals there
-    // only. Passed on by the process itself, it must still count as the host's.
-    g_signalled_by_host = from_host;
-    pthread_kill(g_main_thread, signal);
-    return;
+    // only.
+    return PassOn(signal, from_host);
   }
   g_signalled_cell = meant;
   g_signalled_by_host = from_host;
@@ -309,7 +313,13 @@ PyObject* GuardedCall(PyObject*, PyObject* const* args, Py_ssize_t count) {
 
 void HearInterruptByBridge() {
   uint32_t running = g_shared->running_cell.load();
-  if (running == 0 || !HearInterrupt(running)) return;
+  if (running == 0) return;
+  if (!pthread_equal(pthread_self(), g_main_thread)) {
+    // The cell must not go on for the moment until the host's own signal has come.
+    if (g_shared->interrupt_target.load() == running) PassOn(SIGINT, true);
+    return;
+  }
+  if (!HearInterrupt(running)) return;
   g_interrupted = true;
   if (g_guard_depth > 0) return;
   Py_XDECREF(CancelParkedCell(false));
@@ -326,11 +336,12 @@ PyObject* NestedCall(PyObject*, PyObject* const* args, Py_ssize_t count) {
     NestedScope scope(static_cast<uint32_t>(PyLong_AsUnsignedLong(args[0])));
     result = PyObject_Vectorcall(args[1], args + 2, static_cast<size_t>(count - 2), nullptr);
   }
-  if (result != nullptr && g_guard_depth > 0 && TakePendingInterrupt()) {
-    Py_CLEAR(result);
-    PyErr_SetNone(PyExc_KeyboardInterrupt);
-  }
-  return result;
+  if (result == nullptr || !g_pending) return result;
+  Py_DECREF(result);
+  if (g_guard_depth == 0) return CancelParkedCell(false);
+  g_pending = false;
+  PyErr_SetNone(PyExc_KeyboardInterrupt);
+  return nullptr;
 }
 
 PyTypeObject* GuardedCoroutineType() {

@@ -30,9 +30,9 @@ bool CellWasInterrupted();
 // caller's to act on.
 bool TakePendingInterrupt();
 
-// Acts on an interrupt of the running cell that the host has told through a bridge call, ahead of
-// the signal or in its place: the cell's task is cancelled if none of its own code runs. Main
-// thread.
+// A bridge call was cancelled: acts on the interrupt of the running cell, if that is why, ahead of
+// its signal. The main thread's caller raises KeyboardInterrupt in the cell's own code; a parked
+// cell is cancelled; from another thread the main thread is signalled.
 void HearInterruptByBridge();
 
 // nested(cell, function, *args): calls it while `cell` is the one that interrupts name, and the

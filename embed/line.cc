@@ -12,7 +12,10 @@
 namespace cellar::embed {
 namespace {
 
-absl::Status Lost() { return absl::UnavailableError("the host has ended the line of this thread"); }
+absl::Status Lost() {
+  return absl::UnavailableError(
+      "the host has closed the line of this thread; it takes 256 of a session at a time");
+}
 
 }  // namespace
 

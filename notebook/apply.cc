@@ -25,8 +25,8 @@ class Application {
     for (size_t i = 0; i < text_.cells().size(); ++i) {
       const TextCell& cell = text_.cells()[i];
       if (NamesUnusedCell(cell)) {
-        used_[*cell.origin] = true;
-        in_order = in_order && *cell.origin == i;
+        used_[cell.origin] = true;
+        in_order = in_order && cell.origin == i;
         CELLAR_RETURN_IF_ERROR(WriteOld(i, cell));
       } else {
         CELLAR_RETURN_IF_ERROR(WriteNew(i, cell));
@@ -43,7 +43,7 @@ class Application {
 
  private:
   bool NamesUnusedCell(const TextCell& cell) const {
-    return cell.origin && *cell.origin < used_.size() && !used_[*cell.origin];
+    return cell.origin < used_.size() && !used_[cell.origin];
   }
 
   // A text whose line ends went through an editor says nothing about carriage returns in sources.
@@ -52,7 +52,7 @@ class Application {
   }
 
   absl::Status WriteOld(size_t i, const TextCell& cell) {
-    const size_t origin = *cell.origin;
+    const size_t origin = cell.origin;
     CellChange change;
     if (cell.type != document_.type(origin)) change.type = cell.type;
     if (std::string source = text_.Source(cell); !IsSame(source, document_.Source(origin))) {

@@ -1,5 +1,9 @@
 #include "notebook/json_scanner.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <bit>
 #include <bitset>
 #include <cstdint>
@@ -8,31 +12,27 @@
 namespace cellar::notebook {
 namespace {
 
-constexpr uint64_t kOnes = 0x0101010101010101;
-constexpr uint64_t kHighBits = 0x8080808080808080;
-
-// The high bit of every byte of `word` that is zero; bytes above the first zero one may be marked
-// falsely.
-constexpr uint64_t ZeroBytes(uint64_t word) { return (word - kOnes) & ~word & kHighBits; }
-
-// As ZeroBytes, for the bytes at which a run of plain string characters ends: quote, backslash,
-// control.
-constexpr uint64_t StringStops(uint64_t word) {
-  return ZeroBytes(word ^ (kOnes * '"')) | ZeroBytes(word ^ (kOnes * '\\')) |
-         ((word - kOnes * 0x20) & ~word & kHighBits);
-}
+constexpr uint64_t kSpaces = 0x2020202020202020;
 
 bool IsStringStop(char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }
 
-// Almost all bytes of a notebook lie in strings, so this decides the speed of a scan.
+// The first quote, backslash or control character. Almost all bytes of a notebook lie in strings,
+// so this decides the speed of a scan.
 size_t FindStringStop(std::string_view text, size_t pos) {
-  static_assert(std::endian::native == std::endian::little, "the first byte must be the lowest");
-  while (pos + sizeof(uint64_t) <= text.size()) {
-    uint64_t word;
-    std::memcpy(&word, text.data() + pos, sizeof(word));
-    if (uint64_t stops = StringStops(word); stops != 0) return pos + std::countr_zero(stops) / 8;
-    pos += sizeof(word);
+#ifdef __SSE2__
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i backslash = _mm_set1_epi8('\\');
+  const __m128i last_control = _mm_set1_epi8(0x1f);
+  while (pos + sizeof(__m128i) <= text.size()) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + pos));
+    const __m128i controls = _mm_cmpeq_epi8(_mm_min_epu8(bytes, last_control), bytes);
+    const __m128i stops = _mm_or_si128(
+        controls, _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
+    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(stops));
+    if (mask != 0) return pos + std::countr_zero(mask);
+    pos += sizeof(bytes);
   }
+#endif
   while (pos < text.size() && !IsStringStop(text[pos])) ++pos;
   return pos;
 }
@@ -101,6 +101,7 @@ bool JsonScanner::Fail(const char* expected) {
 
 // Of an indented file the most part after strings is runs of spaces.
 void JsonScanner::SkipWhitespaceRun() {
+  static_assert(std::endian::native == std::endian::little, "the first byte must be the lowest");
   while (pos_ < text_.size()) {
     const char c = text_[pos_];
     if (c != ' ' && c != '\n' && c != '\r' && c != '\t') return;
@@ -108,7 +109,7 @@ void JsonScanner::SkipWhitespaceRun() {
     uint64_t word;
     while (pos_ + sizeof(word) <= text_.size()) {
       std::memcpy(&word, text_.data() + pos_, sizeof(word));
-      const uint64_t others = word ^ (kOnes * ' ');
+      const uint64_t others = word ^ kSpaces;
       if (others != 0) {
         pos_ += std::countr_zero(others) / 8;
         break;

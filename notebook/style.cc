@@ -32,11 +32,28 @@ std::string_view UpToNewline(std::string_view gap) {
   return gap.substr(0, gap.find_first_of("\r\n"));
 }
 
-Indent DetectIndent(std::string_view bytes) {
+// Where the value that begins at `begin` ends. That of the cells is known, and scanning them again
+// would cost as much as reading the file did.
+size_t EndOfValue(const Document& document, JsonScanner* scanner, size_t begin) {
+  for (const CellList& list : document.lists()) {
+    if (list.span.begin == begin) return list.span.end;
+  }
+  Span value;
+  scanner->SkipValue(&value);
+  return value.end;
+}
+
+Indent DetectIndent(const Document& document) {
+  const std::string_view bytes = document.bytes();
   Indent indent;
   const size_t top = bytes.find('{');
-  const std::vector<Member> members = Members(bytes, {static_cast<uint32_t>(top), 0});
-  const std::string_view open = bytes.substr(top + 1, members[0].key.begin - top - 1);
+  JsonScanner scanner(bytes, top);
+  Span key;
+  scanner.EnterObject();
+  scanner.NextMember(&key);
+  scanner.Peek();
+  const size_t value = scanner.offset();
+  const std::string_view open = bytes.substr(top + 1, key.begin - top - 1);
   const size_t newline = open.find_first_of("\r\n");
   if (newline == std::string_view::npos) {
     indent.newline.clear();
@@ -44,11 +61,10 @@ Indent DetectIndent(std::string_view bytes) {
     indent.newline = open.substr(newline, 2) == "\r\n" ? "\r\n" : open.substr(newline, 1);
     indent.unit = open.substr(open.find_last_of("\r\n") + 1);
   }
-  indent.colon = bytes.substr(members[0].key.end, members[0].value.begin - members[0].key.end);
-  if (members.size() > 1) {
-    const Span gap{members[0].value.end, members[1].key.begin};
-    indent.comma = UpToNewline(Slice(bytes, gap));
-  }
+  indent.colon = bytes.substr(key.end, value - key.end);
+  const std::string_view rest = bytes.substr(EndOfValue(document, &scanner, value));
+  const std::string_view gap = rest.substr(0, rest.find_first_of("\"}"));
+  if (gap.find(',') != std::string_view::npos) indent.comma = UpToNewline(gap);
   return indent;
 }
 
@@ -174,7 +190,7 @@ Escapes DetectEscapes(std::string_view bytes) {
 
 Style DetectStyle(const Document& document) {
   const std::string& bytes = document.bytes();
-  const Indent indent = DetectIndent(bytes);
+  const Indent indent = DetectIndent(document);
   Style style;
   style.colon = indent.colon;
   if (!indent.newline.empty()) style.unit = indent.unit;

@@ -78,7 +78,11 @@ absl::StatusOr<EditedText> EditedText::Parse(std::string text) {
     const auto next_line = static_cast<uint32_t>(std::min(end + 1, all.size()));
     if (marker && marker->percents == 2) {
       in_cell = marker->type.has_value();
-      if (in_cell) edited.cells_.push_back({*marker->type, marker->origin, {next_line, next_line}});
+      if (in_cell) {
+        edited.cells_.push_back({.body = {next_line, next_line},
+                                 .origin = marker->origin.value_or(TextCell::kNoOrigin),
+                                 .type = *marker->type});
+      }
     } else if (in_cell) {
       edited.cells_.back().body.end = next_line;
     }

@@ -32,9 +32,11 @@ std::string RenderText(const Document& document, const TextViewOptions& options 
 // One cell of edited text. Sources are decoded on demand: a million of them would not fit beside
 // the text.
 struct TextCell {
-  CellType type = CellType::kCode;
-  std::optional<uint32_t> origin;  // the cell:N of the marker
+  static constexpr uint32_t kNoOrigin = UINT32_MAX;
+
   Span body;
+  uint32_t origin = kNoOrigin;  // the cell:N of the marker
+  CellType type = CellType::kCode;
 };
 
 class EditedText {

@@ -130,7 +130,7 @@ void Bridge::OnCall(Line& line, wire::BridgeCall call) {
                 .number = call.call,
                 .cell = call.cell,
                 .limit_timer = loop_.After(options_.limit, [this, id] { OnLimit(id); })};
-  if (++under_way_[call.cell] == 1) listener_.OnCallsUnderWay(call.cell, true);
+  if (++under_way_[call.cell] == 1) listener_.OnCallsChanged(call.cell);
   options_.provider->Start({.id = id,
                             .session = options_.session,
                             .cell = call.cell,
@@ -204,7 +204,7 @@ std::optional<Bridge::Call> Bridge::Remove(uint64_t id) {
   loop_.Cancel(call.limit_timer);
   if (--under_way_[call.cell] == 0) {
     under_way_.erase(call.cell);
-    listener_.OnCallsUnderWay(call.cell, false);
+    listener_.OnCallsChanged(call.cell);
   }
   return call;
 }

@@ -30,7 +30,7 @@ class BridgeListener {
  public:
   virtual ~BridgeListener() = default;
   // The first call of a cell is under way, or its last one has ended.
-  virtual void OnCallsUnderWay(uint32_t cell, bool any) = 0;
+  virtual void OnCallsChanged(uint32_t cell) = 0;
   // The worker has given up the call: what was to be run inside its wait, and was not, will not be.
   // What the worker sent over its channel before is there to be read.
   virtual void OnWithdraw(uint64_t call) = 0;

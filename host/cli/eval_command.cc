@@ -40,6 +40,7 @@ struct EvalOptions {
   std::string interpreter;
   std::vector<std::string> environment;
   std::vector<std::string> titles;
+  std::vector<std::string> settings;
   CallMode mode = CallMode::kSession;
   std::optional<Retry> retry;
   bool reset = false;
@@ -238,6 +239,10 @@ class Evaluation {
 int DescribeEval(const LaunchQuery& query) {
   absl::StatusOr<Launch> launch = PrepareLaunch(query);
   ToolOffer offer;
+  if (absl::IsInvalidArgument(launch.status())) {  // a setting, and not a Python, is at fault
+    Complain(launch.status());
+    return kExitUsage;
+  }
   if (!launch.ok()) {
     offer = OfferWithout(launch.status());
   } else if (offer.mode = launch->settings.tool_mode; WantsPreflight(*launch, query.env)) {
@@ -258,8 +263,10 @@ int DescribeEval(const LaunchQuery& query) {
 }
 
 int RunEval(const EvalOptions& options) {
-  LaunchQuery query = {
-      .env = CurrentEnvironment(), .cwd = options.cwd, .interpreter = options.interpreter};
+  LaunchQuery query = {.env = CurrentEnvironment(),
+                       .cwd = options.cwd,
+                       .settings = options.settings,
+                       .interpreter = options.interpreter};
   if (options.describe) return DescribeEval(query);
   absl::StatusOr<Call> call = MakeCall(options);
   if (!call.ok()) {
@@ -336,6 +343,9 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, Retry>{{"never", Retry::kNever}, {"once", Retry::kOnce}}))
       ->option_text("never|once");
+  command->add_option("--set", options->settings, "A setting for this run, see: cellar config")
+      ->allow_extra_args(false)
+      ->option_text("KEY=VALUE");
   command->add_flag("--reset", options->reset, "Start with no variables");
   command->add_flag("--json", options->json, "Print the structured result instead of text");
   command->add_flag("--describe", options->describe,

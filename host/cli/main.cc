@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "CLI/CLI.hpp"
+#include "host/cli/config_command.h"
 #include "host/cli/doctor_command.h"
 #include "host/cli/eval_command.h"
 #include "host/cli/notebook_command.h"
@@ -27,6 +28,7 @@ int main(int argc, char** argv) {
   AddEvalCommand(app, &exit_code);
   AddReplCommand(app, &exit_code);
   AddNotebookCommand(app, &exit_code);
+  AddConfigCommand(app, &exit_code);
   AddDoctorCommand(app, &exit_code);
   try {
     if (argc == 1) {

@@ -136,7 +136,7 @@ class NotebookRun {
         progress_(console_->loop(), prepared.options.cells.size()),
         runner_(console_->loop(), console_->session(), std::move(prepared.document),
                 std::move(prepared.target), std::move(prepared.options), progress_,
-                [this](absl::StatusOr<NotebookRunResult> result) { OnDone(std::move(result)); }) {}
+                [this](const absl::Status& status) { OnDone(status); }) {}
 
   int Run() {
     if (absl::Status status = console_->WatchSignals([this] { OnInterrupt(); }); !status.ok()) {
@@ -145,50 +145,47 @@ class NotebookRun {
     }
     runner_.Start();
     console_->RunLoop();
-    if (!could_run_) return kExitCannotRun;
     // What exit handlers printed, or what there is when a signal ended the loop.
     const absl::Status saved = runner_.SaveNow();
+    if (!could_run_) return kExitCannotRun;
     if (console_->ended_by() != 0) return 128 + console_->ended_by();
     Report(saved);
-    if (result_.interrupted) return kExitInterrupted;
-    const bool fine = result_.cells_failed == 0 && saved.ok() && result_.path == path_;
+    if (runner_.result().interrupted) return kExitInterrupted;
+    const bool fine = runner_.result().cells_failed == 0 && saved.ok() && runner_.path() == path_;
     return fine ? kExitFine : kExitCellFailed;
   }
 
  private:
   // The first Ctrl-C interrupts the cell, the second kills it, the third does not wait for that.
   void OnInterrupt() {
-    result_.interrupted = true;
     if (++interrupts_ > 2) return console_->loop().Stop();
     runner_.Cancel();
   }
 
-  void OnDone(absl::StatusOr<NotebookRunResult> result) {
-    if (result.ok()) {
-      result_ = *std::move(result);
-    } else {
-      could_run_ = false;
-      progress_.PrintLine(
-          STDERR_FILENO,
-          absl::StrCat("cellar: ", Printable(std::string(result.status().message()))));
-    }
+  void OnDone(const absl::Status& status) {
+    could_run_ = status.ok();
+    if (!could_run_) Complain(status);
     console_->Finish();
   }
 
+  // Complaints go to standard error, each on a line of its own.
+  void Complain(const absl::Status& status) {
+    const std::string why = Printable(std::string(status.message()));
+    progress_.PrintLine(STDERR_FILENO, absl::StrCat("cellar: notebook: ", why));
+  }
+
   void Report(const absl::Status& saved) {
+    const NotebookRunResult& result = runner_.result();
     if (!saved.ok()) {
-      progress_.PrintLine(STDERR_FILENO, absl::StrCat("cellar: notebook: ",
-                                                      Printable(std::string(saved.message()))));
-    } else if (result_.path != path_) {
-      progress_.PrintLine(STDERR_FILENO,
-                          absl::StrCat("cellar: notebook: ", Printable(path_),
-                                       ": changed on disk while it ran; the outputs are in ",
-                                       Printable(result_.path)));
+      Complain(saved);
+    } else if (runner_.path() != path_) {
+      Complain(absl::AbortedError(path_ + ": changed on disk while it ran; the outputs are in " +
+                                  runner_.path()));
     }
     std::string line =
-        absl::StrCat(result_.cells_run, result_.cells_run == 1 ? " cell" : " cells", " run");
-    if (result_.cells_failed > 0) absl::StrAppend(&line, ", ", result_.cells_failed, " failed");
-    if (result_.interrupted) absl::StrAppend(&line, ", interrupted");
+        absl::StrCat(result.cells_run, result.cells_run == 1 ? " cell" : " cells", " run");
+    if (result.cells_failed > 0) absl::StrAppend(&line, ", ", result.cells_failed, " failed");
+    if (result.interrupted) absl::StrAppend(&line, ", interrupted");
     absl::StrAppendFormat(&line, ", %.2f s", absl::ToDoubleSeconds(absl::Now() - started_));
     progress_.PrintLine(STDOUT_FILENO, line);
   }
@@ -198,7 +195,6 @@ class NotebookRun {
   const std::string path_;
   NotebookProgress progress_;
   NotebookRunner runner_;
-  NotebookRunResult result_;
   bool could_run_ = true;
   int interrupts_ = 0;
 };

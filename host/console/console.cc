@@ -21,6 +21,9 @@ absl::StatusOr<std::unique_ptr<Console>> Console::Create(Launch launch) {
   CELLAR_ASSIGN_OR_RETURN(console->loop_, EventLoop::Create());
   console->artifacts_ = std::make_unique<ArtifactStore>(console->launch_.artifacts_directory);
   console->writer_ = std::make_unique<SpillWriter>();
+  console->janitor_ =
+      std::make_unique<ArtifactJanitor>(*console->loop_, console->launch_.artifacts_directory,
+                                        ArtifactLimitsFrom(console->launch_.settings));
   console->templates_ = std::make_unique<TemplatePool>(*console->loop_);
   console->session_ = console->NewSession();
   return console;
@@ -28,6 +31,11 @@ absl::StatusOr<std::unique_ptr<Console>> Console::Create(Launch launch) {
 
 Console::~Console() {
   if (signals_ && loop_ != nullptr) loop_->Unwatch(signals_.get());
+  janitor_.reset();
+  // Those who leave something make room for it, however short they live.
+  if (access(launch_.artifacts_directory.c_str(), F_OK) == 0) {
+    CleanUpArtifacts(launch_.artifacts_directory, ArtifactLimitsFrom(launch_.settings));
+  }
 }
 
 std::unique_ptr<Session> Console::NewSession() {

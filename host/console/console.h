@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "host/base/event_loop.h"
+#include "host/output/artifact_janitor.h"
 #include "host/output/artifacts.h"
 #include "host/output/spill_writer.h"
 #include "host/session/launch.h"
@@ -43,6 +44,7 @@ class Console {
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<ArtifactStore> artifacts_;
   std::unique_ptr<SpillWriter> writer_;
+  std::unique_ptr<ArtifactJanitor> janitor_;
   std::unique_ptr<TemplatePool> templates_;
   std::unique_ptr<Session> session_;
   UniqueFd signals_;

@@ -18,16 +18,21 @@ constexpr std::string_view kDescription =
     "expression. Long output is shortened; the mark in its place names the file that has all.\n"
     "- Top-level await works. Tasks go on between calls; what they print comes with the next "
     "result.\n"
+    "- Without an import there are read, write, append, tree, diff, env, output, parallel, "
+    "pipeline, "
+    "tool, llm, agent, budget, log and phase; help(name) describes one. !command, %pip and other "
+    "magics work.\n"
     "- Nothing can be typed: input() fails.\n"
-    "- A cell that takes too long is interrupted; the result says whether the variables are still "
-    "there.\n";
+    "- A cell that takes too long without a log() or phase() is interrupted; the result says "
+    "whether "
+    "the variables are still there.\n";
 
 std::string_view AdviceFor(ToolMode mode) {
   switch (mode) {
     case ToolMode::kBoth:
       return "- For single shell commands use the shell tool.\n";
     case ToolMode::kIpyOnly:
-      return "- There is no shell tool: start programs from Python, with subprocess.\n";
+      return "- There is no shell tool: start programs with !command or %%bash.\n";
     case ToolMode::kBashOnly:
       return "- Not offered now: the tool mode is bash-only.\n";
   }

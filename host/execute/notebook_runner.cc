@@ -48,7 +48,7 @@ void NotebookRunner::Start() {
 }
 
 void NotebookRunner::Cancel() {
-  cancelled_ = true;
+  result_.interrupted = true;
   if (cell_runs_) session_.Interrupt();
 }
 
@@ -64,7 +64,7 @@ absl::Status NotebookRunner::SaveNow() {
 }
 
 void NotebookRunner::Next() {
-  if (cancelled_ || place_ == options_.cells.size()) return Finish();
+  if (result_.interrupted || place_ == options_.cells.size()) return Finish();
   // The cell before is done, and what it shows can no longer change.
   if (auto old = run_.find(current_); old != run_.end() && !old->second.recorder.HasDisplayIds()) {
     run_.erase(old);
@@ -158,13 +158,8 @@ void NotebookRunner::Put(size_t cell) {
 }
 
 void NotebookRunner::Finish() {
-  result_.interrupted = cancelled_;
   saver_.SaveSoon();
-  saver_.Finish([this](absl::Status status) {
-    result_.saved = std::move(status);
-    result_.path = saver_.path();
-    done_(result_);
-  });
+  saver_.Finish([this](const absl::Status&) { done_(absl::OkStatus()); });
 }
 
 }  // namespace cellar::host

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
@@ -31,8 +32,6 @@ struct NotebookRunResult {
   size_t cells_failed = 0;  // without those that are tagged raises-exception
   bool interrupted = false;
   bool state_lost = false;  // by the worker's death, which ended the run
-  absl::Status saved;       // of the file
-  std::string path;         // that was written
 };
 
 // Sees the run; between OnCellStarted and OnCellFinished, what that cell prints. Must not block.
@@ -50,8 +49,8 @@ class NotebookRunObserver {
 // and observer outlive it.
 class NotebookRunner : private CellObserver {
  public:
-  // A Status means that cells could not be run at all; nothing was written then.
-  using DoneCallback = absl::AnyInvocable<void(absl::StatusOr<NotebookRunResult>)>;
+  // Not OK: cells could not be run at all. That the file could not be written is told by SaveNow().
+  using DoneCallback = absl::AnyInvocable<void(absl::Status)>;
 
   NotebookRunner(EventLoop& loop, Session& session, notebook::Document document, SaveTarget target,
                  NotebookRunOptions options, NotebookRunObserver& observer, DoneCallback done);
@@ -63,6 +62,11 @@ class NotebookRunner : private CellObserver {
   // Saves what there is, with the outputs so far of a cell that runs, without the loop: for a
   // program that is told to end, and for what exit handlers print when the session is closed.
   absl::Status SaveNow();
+
+  // As it stands.
+  const NotebookRunResult& result() const { return result_; }
+  // The file that is written, see NotebookSaver.
+  const std::string& path() const { return saver_.path(); }
 
  private:
   // A cell that has run, and may be changed later: the last one, and those with display ids.
@@ -99,7 +103,6 @@ class NotebookRunner : private CellObserver {
   size_t place_ = 0;               // in options_.cells, of the cell that runs or is next
   size_t current_ = 0;             // the cell that runs, or ran last
   bool cell_runs_ = false;
-  bool cancelled_ = false;
   NotebookRunResult result_;
 };
 

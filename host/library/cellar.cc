@@ -53,8 +53,9 @@ absl::StatusOr<std::unique_ptr<Host>> Host::Start(HostOptions options) {
   CELLAR_ASSIGN_OR_RETURN(host::Launch launch, host::PrepareLaunch(query));
   // The program may change its directory later; sessions without one of their own stay here.
   query.cwd = launch.session.cwd;
-  CELLAR_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine,
-                          Engine::Start(launch.artifacts_directory));
+  CELLAR_ASSIGN_OR_RETURN(
+      std::shared_ptr<Engine> engine,
+      Engine::Start(launch.artifacts_directory, host::ArtifactLimitsFrom(launch.settings)));
   return std::unique_ptr<Host>(
       new Host(std::move(options), std::move(query), std::move(launch), std::move(engine)));
 }

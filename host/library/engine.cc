@@ -25,16 +25,19 @@ class SignalBlock {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<Engine>> Engine::Start(const std::string& artifacts_directory) {
+absl::StatusOr<std::shared_ptr<Engine>> Engine::Start(const std::string& artifacts_directory,
+                                                      const host::ArtifactLimits& limits) {
   SignalBlock block;
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<EventLoop> loop, EventLoop::Create());
-  auto engine = std::shared_ptr<Engine>(new Engine(std::move(loop), artifacts_directory));
+  auto engine = std::shared_ptr<Engine>(new Engine(std::move(loop), artifacts_directory, limits));
   CELLAR_ASSIGN_OR_RETURN(engine->thread_, LoopThread::Start(*engine->loop_));
   return engine;
 }
 
-Engine::Engine(std::unique_ptr<EventLoop> loop, const std::string& artifacts_directory)
-    : loop_(std::move(loop)), parts_(std::make_unique<Parts>(*loop_, artifacts_directory)) {}
+Engine::Engine(std::unique_ptr<EventLoop> loop, const std::string& artifacts_directory,
+               const host::ArtifactLimits& limits)
+    : loop_(std::move(loop)),
+      parts_(std::make_unique<Parts>(*loop_, artifacts_directory, limits)) {}
 
 Engine::~Engine() = default;
 
@@ -76,8 +79,7 @@ void Engine::Interrupt(SessionId id) {
 }
 
 void Engine::RenewOffers() {
-  // A host that is gone has nobody left to tell.
-  (void)Post([this] {
+  loop_->Post([this] {
     for (auto& [id, open] : parts_->sessions) open.session->RenewOffer();
   });
 }

@@ -13,6 +13,7 @@
 #include "host/base/event_loop.h"
 #include "host/library/loop_thread.h"
 #include "host/library/reply.h"
+#include "host/output/artifact_janitor.h"
 #include "host/session/session.h"
 
 namespace cellar {
@@ -21,7 +22,8 @@ class Engine {
  public:
   using SessionId = uint64_t;
 
-  static absl::StatusOr<std::shared_ptr<Engine>> Start(const std::string& artifacts_directory);
+  static absl::StatusOr<std::shared_ptr<Engine>> Start(const std::string& artifacts_directory,
+                                                       const host::ArtifactLimits& limits);
   // Shutdown() comes first.
   ~Engine();
 
@@ -44,11 +46,13 @@ class Engine {
  private:
   // Destroyed from the last to the first: sessions write to the store until their end.
   struct Parts {
-    Parts(EventLoop& loop, const std::string& artifacts_directory)
-        : store(artifacts_directory), templates(loop) {}
+    Parts(EventLoop& loop, const std::string& artifacts_directory,
+          const host::ArtifactLimits& limits)
+        : store(artifacts_directory), janitor(loop, artifacts_directory, limits), templates(loop) {}
 
     host::ArtifactStore store;
     host::SpillWriter writer;
+    host::ArtifactJanitor janitor;
     host::TemplatePool templates;
     struct OpenSession {
       std::unique_ptr<host::Session> session;
@@ -59,7 +63,8 @@ class Engine {
     bool leaving = false;
   };
 
-  Engine(std::unique_ptr<EventLoop> loop, const std::string& artifacts_directory);
+  Engine(std::unique_ptr<EventLoop> loop, const std::string& artifacts_directory,
+         const host::ArtifactLimits& limits);
 
   // Does `task` on the loop and waits until it, or what it started, has given the reply.
   template <typename T>

@@ -224,6 +224,7 @@ absl::StatusOr<ArtifactCleanUp> ArtifactStore::CleanUp(const ArtifactLimits& lim
     removed.removed_bytes += artifact.bytes;
     ++removed.removed_files;
   }
+  removed.kept_bytes = total_bytes;
   return removed;
 }
 

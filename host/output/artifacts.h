@@ -34,6 +34,7 @@ struct ArtifactLimits {
 struct ArtifactCleanUp {
   uint64_t removed_files = 0;
   uint64_t removed_bytes = 0;
+  uint64_t kept_bytes = 0;
 };
 
 // The directory is made at the first Create, mode 0700, with its parents. One that exists must be

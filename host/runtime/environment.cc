@@ -77,7 +77,7 @@ bool IsNamedIn(const std::string& name, const std::vector<std::string>& names) {
 bool Passes(const std::string& name, const Settings& settings) {
   if (MatchesAny(name, settings.env_deny)) return false;
   if (name == "PI_TOOL_BRIDGE_TOKEN" || IsNamedIn(name, settings.env_allow)) return true;
-  if (MatchesAny(absl::AsciiStrToUpper(name), kSecret)) return false;
+  if (LooksLikeSecret(name)) return false;
   if (MatchesAny(name, kUselessInWorker)) return false;
   return MatchesAny(name, kAllowed) || MatchesAny(name, settings.env_allow);
 }
@@ -137,6 +137,10 @@ Environment CurrentEnvironment() {
 std::string EnvironmentValue(const Environment& env, const std::string& name) {
   const auto found = env.find(name);
   return found == env.end() ? "" : found->second;
+}
+
+bool LooksLikeSecret(const std::string& name) {
+  return MatchesAny(absl::AsciiStrToUpper(name), kSecret);
 }
 
 absl::Status ValidateOverrides(const EnvironmentOverrides& overrides) {

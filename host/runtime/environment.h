@@ -29,6 +29,9 @@ std::string EnvironmentValue(const Environment& env, const std::string& name);
 // InvalidArgument for a name that is empty or contains '=' or NUL, and for a value with NUL.
 absl::Status ValidateOverrides(const EnvironmentOverrides& overrides);
 
+// Whether a variable of that name is one that workers do not get unless the user names it.
+bool LooksLikeSecret(const std::string& name);
+
 // The worker's environment as sorted "K=V". In this order, later steps winning:
 //  1. Of `host_env`, what is on the allowlist or in settings.env_allow, less what looks like a
 //  secret

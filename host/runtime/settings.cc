@@ -1,16 +1,16 @@
 #include "host/runtime/settings.h"
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <system_error>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "host/base/status.h"
+#include "host/runtime/json_file.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
@@ -18,9 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-constexpr size_t kMaxFileBytes = 1 << 20;
-constexpr int kMaxDepth = 16;  // settings need two levels
 
 // Where a value stands, for messages: "<file>: preload[2]".
 struct Place {
@@ -136,153 +133,216 @@ const Choices<ToolMode>& ToolModes() {
   return modes;
 }
 
+// How a value is written where there is no JSON: in a variable or on the command line.
+enum class Form { kText, kNumber, kList };
+
 struct Field {
   absl::string_view key;
+  Form form;
   absl::Status (*read)(const json& value, const Place& place, Settings& settings);
+  json (*show)(const Settings& settings);
 };
 
 constexpr double kMaxGraceSeconds = 3600;
 constexpr double kMaxIdleSeconds = 365 * 24 * 3600;
+constexpr double kMaxAgeHours = 10 * 365 * 24;
 constexpr IntegerRange kSessionRange = {1, 100'000};
+constexpr IntegerRange kWaitingRange = {1, 1'000'000};
 constexpr IntegerRange kMemoryCapRangeMb = {0, int64_t{1} << 30};
+constexpr IntegerRange kArtifactsRangeMb = {0, int64_t{1} << 30};
 constexpr IntegerRange kOutputBudgetRangeKb = {1, int64_t{1} << 20};
 
+const Choices<Retry>& Retries() {
+  static const auto& retries =
+      *new Choices<Retry>{{"never", Retry::kNever}, {"once", Retry::kOnce}};
+  return retries;
+}
+
+template <typename T>
+json NameOf(const Choices<T>& choices, T value) {
+  for (const auto& [name, known] : choices) {
+    if (known == value) return std::string(name);
+  }
+  return nullptr;
+}
+
 constexpr Field kFields[] = {
-    {"interpreter",
-     [](const json& v, const Place& at, Settings& s) { return ReadString(v, at, s.interpreter); }},
-    {"preload",
-     [](const json& v, const Place& at, Settings& s) { return ReadModules(v, at, s.preload); }},
-    {"env_allow",
-     [](const json& v, const Place& at, Settings& s) { return AddPatterns(v, at, s.env_allow); }},
-    {"env_deny",
-     [](const json& v, const Place& at, Settings& s) { return AddPatterns(v, at, s.env_deny); }},
-    {"tool_mode", [](const json& v, const Place& at,
-                     Settings& s) { return ReadChoice(v, at, ToolModes(), s.tool_mode); }},
-    {"interrupt_grace_s",
+    {"interpreter", Form::kText,
+     [](const json& v, const Place& at, Settings& s) { return ReadString(v, at, s.interpreter); },
+     [](const Settings& s) { return json(s.interpreter); }},
+    {"preload", Form::kList,
+     [](const json& v, const Place& at, Settings& s) { return ReadModules(v, at, s.preload); },
+     [](const Settings& s) { return json(s.preload); }},
+    {"env_allow", Form::kList,
+     [](const json& v, const Place& at, Settings& s) { return AddPatterns(v, at, s.env_allow); },
+     [](const Settings& s) { return json(s.env_allow); }},
+    {"env_deny", Form::kList,
+     [](const json& v, const Place& at, Settings& s) { return AddPatterns(v, at, s.env_deny); },
+     [](const Settings& s) { return json(s.env_deny); }},
+    {"tool_mode", Form::kText,
+     [](const json& v, const Place& at, Settings& s) {
+       return ReadChoice(v, at, ToolModes(), s.tool_mode);
+     },
+     [](const Settings& s) { return NameOf(ToolModes(), s.tool_mode); }},
+    {"interrupt_grace_s", Form::kNumber,
      [](const json& v, const Place& at, Settings& s) {
        return ReadSeconds(v, at, kMaxGraceSeconds, s.interrupt_grace);
-     }},
-    {"max_sessions", [](const json& v, const Place& at,
-                        Settings& s) { return ReadCount(v, at, kSessionRange, s.max_sessions); }},
-    {"idle_timeout_s",
+     },
+     [](const Settings& s) { return json(absl::ToDoubleSeconds(s.interrupt_grace)); }},
+    {"max_sessions", Form::kNumber,
+     [](const json& v, const Place& at, Settings& s) {
+       return ReadCount(v, at, kSessionRange, s.max_sessions);
+     },
+     [](const Settings& s) { return json(s.max_sessions); }},
+    {"max_waiting_calls", Form::kNumber,
+     [](const json& v, const Place& at, Settings& s) {
+       return ReadCount(v, at, kWaitingRange, s.max_waiting_calls);
+     },
+     [](const Settings& s) { return json(s.max_waiting_calls); }},
+    {"idle_timeout_s", Form::kNumber,
      [](const json& v, const Place& at, Settings& s) {
        return ReadSeconds(v, at, kMaxIdleSeconds, s.idle_timeout);
-     }},
-    {"memory_cap_mb",
+     },
+     [](const Settings& s) { return json(absl::ToDoubleSeconds(s.idle_timeout)); }},
+    {"memory_cap_mb", Form::kNumber,
      [](const json& v, const Place& at, Settings& s) {
        return ReadSize(v, at, kMemoryCapRangeMb, 1 << 20, s.memory_cap_bytes);
-     }},
-    {"retry",
+     },
+     [](const Settings& s) { return json(s.memory_cap_bytes >> 20); }},
+    {"retry", Form::kText,
      [](const json& v, const Place& at, Settings& s) {
-       return ReadChoice<Retry>(v, at, {{"never", Retry::kNever}, {"once", Retry::kOnce}}, s.retry);
-     }},
-    {"output_budget_kb",
+       return ReadChoice(v, at, Retries(), s.retry);
+     },
+     [](const Settings& s) { return NameOf(Retries(), s.retry); }},
+    {"output_budget_kb", Form::kNumber,
      [](const json& v, const Place& at, Settings& s) {
        return ReadSize(v, at, kOutputBudgetRangeKb, 1 << 10, s.output_budget_bytes);
-     }},
+     },
+     [](const Settings& s) { return json(s.output_budget_bytes >> 10); }},
+    {"artifacts_max_age_h", Form::kNumber,
+     [](const json& v, const Place& at, Settings& s) {
+       CELLAR_ASSIGN_OR_RETURN(double hours, ReadNumber(v, at, 0, kMaxAgeHours));
+       s.artifacts_max_age = absl::Hours(hours);
+       return absl::OkStatus();
+     },
+     [](const Settings& s) { return json(absl::ToDoubleHours(s.artifacts_max_age)); }},
+    {"artifacts_max_mb", Form::kNumber,
+     [](const json& v, const Place& at, Settings& s) {
+       return ReadSize(v, at, kArtifactsRangeMb, 1 << 20, s.artifacts_max_bytes);
+     },
+     [](const Settings& s) { return json(s.artifacts_max_bytes >> 20); }},
 };
 
-absl::Status ReadField(const std::string& key, const json& value, const Place& file,
+// What an earlier layer said of env_allow and env_deny stays.
+void NoteOrigin(const Field& field, const std::string& origin, Settings& settings) {
+  std::string& noted = settings.origins[std::string(field.key)];
+  const bool adds_up = field.key == "env_allow" || field.key == "env_deny";
+  noted = adds_up && !noted.empty() ? absl::StrCat(noted, ", ", origin) : origin;
+}
+
+// `layer` is a file, a variable or an option, for messages.
+absl::Status ReadField(const std::string& key, const json& value, const Place& layer,
                        Settings& settings) {
   for (const Field& field : kFields) {
-    if (key == field.key) return field.read(value, file.Under(key), settings);
+    if (key != field.key) continue;
+    CELLAR_RETURN_IF_ERROR(field.read(value, layer.Under(key), settings));
+    NoteOrigin(field, layer.text, settings);
+    return absl::OkStatus();
   }
   const std::string known = absl::StrJoin(kFields, ", ", [](std::string* text, const Field& field) {
     absl::StrAppend(text, field.key);
   });
-  return file.Under(key).Error(absl::StrCat("unknown setting; known are ", known));
-}
-
-// Checks text without building values, for what json::parse does not tell without exceptions: where
-// an error is, and how deep the nesting goes.
-class SyntaxCheck : public nlohmann::json_sax<json> {
- public:
-  const std::string& problem() const { return problem_; }
-
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool key(string_t&) override { return true; }
-  bool start_object(size_t) override { return Enter(); }
-  bool end_object() override { return Leave(); }
-  bool start_array(size_t) override { return Enter(); }
-  bool end_array() override { return Leave(); }
-  bool parse_error(size_t, const std::string&, const json::exception& error) override {
-    // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
-    const std::string text = error.what();
-    const size_t id_end = text.find("] ");
-    problem_ = id_end == std::string::npos ? text : text.substr(id_end + 2);
-    return false;
-  }
-
- private:
-  bool Enter() {
-    if (++depth_ <= kMaxDepth) return true;
-    problem_ = absl::StrCat("nested deeper than ", kMaxDepth, " levels");
-    return false;
-  }
-  bool Leave() {
-    --depth_;
-    return true;
-  }
-
-  int depth_ = 0;
-  std::string problem_;
-};
-
-// nullopt when there is no such file.
-absl::StatusOr<std::optional<std::string>> ReadSmallFile(const std::string& path) {
-  const std::string what = absl::StrCat("reading settings from ", path);
-  std::error_code error;
-  const fs::file_type type = fs::status(path, error).type();
-  if (type == fs::file_type::not_found) return std::nullopt;
-  if (type == fs::file_type::none) return ErrnoStatus(error.value(), what);
-  if (type != fs::file_type::regular) {  // a FIFO would hold the host up
-    return absl::InvalidArgumentError(absl::StrCat(what, ": not a regular file"));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return ErrnoStatus(errno, what);
-  std::string text(kMaxFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return ErrnoStatus(errno, what);
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kMaxFileBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, ": larger than ", kMaxFileBytes, " bytes"));
-  }
-  return text;
+  return layer.Under(key).Error(absl::StrCat("unknown setting; known are ", known));
 }
 
 absl::Status ReadSettingsFile(const std::string& path, Settings& settings) {
-  CELLAR_ASSIGN_OR_RETURN(std::optional<std::string> text, ReadSmallFile(path));
-  if (!text.has_value()) return absl::OkStatus();
+  CELLAR_ASSIGN_OR_RETURN(std::optional<json> document, ReadJsonFile(path));
+  if (!document.has_value()) return absl::OkStatus();
   const Place file{path};
-  SyntaxCheck check;
-  if (!json::sax_parse(*text, &check)) return file.Error(check.problem());
-  const json document = json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object()) return file.WrongType("an object", document);
-  for (const auto& [key, value] : document.items()) {
+  if (!document->is_object()) return file.WrongType("an object", *document);
+  for (const auto& [key, value] : document->items()) {
     CELLAR_RETURN_IF_ERROR(ReadField(key, value, file, settings));
   }
   return absl::OkStatus();
 }
 
+// A project's file comes with a project, which may be anybody's: it may not let secrets of the user
+// through.
+absl::Status ReadProjectFile(const std::string& path, Settings& settings) {
+  const size_t of_the_user = settings.env_allow.size();
+  CELLAR_RETURN_IF_ERROR(ReadSettingsFile(path, settings));
+  for (size_t i = of_the_user; i < settings.env_allow.size(); ++i) {
+    if (!LooksLikeSecret(settings.env_allow[i])) continue;
+    return Place{path}
+        .Under("env_allow")
+        .Item(i - of_the_user)
+        .Error(absl::StrCat(settings.env_allow[i],
+                            " looks like a secret; only your own settings may let it through"));
+  }
+  return absl::OkStatus();
+}
+
+// The value that plain text stands for; text that is no number is left for the field to refuse.
+json ValueOf(const Field& field, const std::string& text) {
+  switch (field.form) {
+    case Form::kText:
+      return text;
+    case Form::kNumber: {
+      const json number = json::parse(text, nullptr, /*allow_exceptions=*/false);
+      return number.is_number() ? number : json(text);
+    }
+    case Form::kList:
+      return std::vector<std::string>(absl::StrSplit(text, ',', absl::SkipWhitespace()));
+  }
+  return text;
+}
+
+absl::Status ReadVariables(const Environment& env, Settings& settings) {
+  for (const Field& field : kFields) {
+    const std::string name = absl::StrCat("CELLAR_", absl::AsciiStrToUpper(field.key));
+    const std::string text = EnvironmentValue(env, name);
+    if (text.empty()) continue;
+    const Place place{absl::StrCat("environment variable ", name)};
+    CELLAR_RETURN_IF_ERROR(field.read(ValueOf(field, text), place, settings));
+    NoteOrigin(field, place.text, settings);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadPiPy(const std::string& value, Settings& settings) {
+  if (value.empty()) return absl::OkStatus();
   if (value == "0" || value == "bash") {
     settings.tool_mode = ToolMode::kBashOnly;
   } else if (value == "1" || value == "py") {
     settings.tool_mode = ToolMode::kIpyOnly;
   } else if (value == "mix" || value == "both") {
     settings.tool_mode = ToolMode::kBoth;
-  } else if (!value.empty()) {
+  } else {
     return absl::InvalidArgumentError(absl::StrCat("environment variable PI_PY: \"", value,
                                                    "\" is not one of 0, bash, 1, py, mix, both"));
   }
+  settings.origins["tool_mode"] = "environment variable PI_PY";
   return absl::OkStatus();
+}
+
+absl::Status ReadOption(const std::string& option, Settings& settings) {
+  const Place place{"option"};
+  const std::pair<std::string, std::string> parts = absl::StrSplit(option, absl::MaxSplits('=', 1));
+  if (!absl::StrContains(option, "=")) return place.Error(option + " is not KEY=VALUE");
+  for (const Field& field : kFields) {
+    if (parts.first == field.key) {
+      return ReadField(parts.first, ValueOf(field, parts.second), place, settings);
+    }
+  }
+  return ReadField(parts.first, nullptr, place, settings);
+}
+
+// The XDG base directory specification has relative paths ignored.
+std::string UserFile(const Environment& env) {
+  fs::path config = EnvironmentValue(env, "XDG_CONFIG_HOME");
+  const fs::path home = EnvironmentValue(env, "HOME");
+  if (!config.is_absolute()) config = home.is_absolute() ? home / ".config" : fs::path();
+  return config.empty() ? "" : (config / "cellar" / "config.json").lexically_normal().string();
 }
 
 }  // namespace
@@ -294,21 +354,32 @@ absl::string_view ToolModeName(ToolMode mode) {
   return "unknown";
 }
 
-absl::StatusOr<Settings> LoadSettings(const Environment& env, const std::string& cwd) {
-  const auto file_in = [](const fs::path& directory) {
-    return (directory / ".cellar" / "settings.json").lexically_normal().string();
-  };
+absl::StatusOr<Settings> LoadSettings(const Environment& env, const std::string& cwd,
+                                      const std::vector<std::string>& options) {
   Settings settings;
-  std::vector<std::string> files;
-  if (std::string home = EnvironmentValue(env, "HOME"); !home.empty()) {
-    files.push_back(file_in(home));
+  if (const std::string file = UserFile(env); !file.empty()) {
+    CELLAR_RETURN_IF_ERROR(ReadSettingsFile(file, settings));
   }
-  if (std::string project = file_in(cwd); files.empty() || files.back() != project) {
-    files.push_back(project);
-  }
-  for (const std::string& file : files) CELLAR_RETURN_IF_ERROR(ReadSettingsFile(file, settings));
+  const fs::path project = fs::path(cwd) / ".cellar" / "config.json";
+  CELLAR_RETURN_IF_ERROR(ReadProjectFile(project.lexically_normal().string(), settings));
+  CELLAR_RETURN_IF_ERROR(ReadVariables(env, settings));
   CELLAR_RETURN_IF_ERROR(ReadPiPy(EnvironmentValue(env, "PI_PY"), settings));
+  for (const std::string& option : options) {
+    CELLAR_RETURN_IF_ERROR(ReadOption(option, settings));
+  }
   return settings;
+}
+
+std::vector<ShownSetting> ShowSettings(const Settings& settings) {
+  std::vector<ShownSetting> shown;
+  for (const Field& field : kFields) {
+    const std::string key(field.key);
+    const auto origin = settings.origins.find(key);
+    shown.push_back({.key = key,
+                     .value = field.show(settings).dump(),
+                     .origin = origin == settings.origins.end() ? "default" : origin->second});
+  }
+  return shown;
 }
 
 }  // namespace cellar::host

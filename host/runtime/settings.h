@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ absl::string_view ToolModeName(ToolMode mode);
 // What happens to a cell whose worker died under it.
 enum class Retry { kNever, kOnce };
 
-// The comment after a member is its key in settings.json, where that differs from the name.
+// The comment after a member is its key in config.json, where that differs from the name.
 struct Settings {
   std::string interpreter;             // executable or environment directory; empty = choose
   std::vector<std::string> preload;    // modules imported once, in the template
@@ -30,17 +31,34 @@ struct Settings {
   ToolMode tool_mode = ToolMode::kBoth;
   absl::Duration interrupt_grace = absl::Seconds(3);  // interrupt_grace_s
   int max_sessions = 256;
+  int max_waiting_calls = 20'000;                   // for one session
   absl::Duration idle_timeout = absl::Minutes(30);  // idle_timeout_s; 0 = sessions stay open
   int64_t memory_cap_bytes = 0;                     // memory_cap_mb (MiB); 0 = no cap
   Retry retry = Retry::kNever;
-  int64_t output_budget_bytes = 50 * 1024;  // output_budget_kb (KiB)
+  int64_t output_budget_bytes = 50 * 1024;                 // output_budget_kb (KiB)
+  absl::Duration artifacts_max_age = absl::Hours(24 * 7);  // artifacts_max_age_h
+  int64_t artifacts_max_bytes = int64_t{4} << 30;          // artifacts_max_mb (MiB)
+
+  // Key -> the file, variable or option that gave it; what has its default is not there.
+  std::map<std::string, std::string> origins;
 };
 
-// Reads <HOME>/.cellar/settings.json, then <cwd>/.cellar/settings.json over it, then PI_PY. A key
-// of the second file replaces that of the first, except env_allow and env_deny, which add up: a
-// project must not be able to lift what its user denied. A missing file is an empty one; an empty
-// PI_PY is an unset one. Everything else that does not fit (unreadable file, bad JSON, unknown key,
-// wrong type, out of range) is an InvalidArgument that names file and place.
-absl::StatusOr<Settings> LoadSettings(const Environment& env, const std::string& cwd);
+// In rising order of strength: the user's file, $XDG_CONFIG_HOME/cellar/config.json (~/.config);
+// the project's, <cwd>/.cellar/config.json; variables, CELLAR_ and the key in capitals (lists with
+// commas), and PI_PY for the tool mode; `options`, each "KEY=VALUE". The stronger value replaces
+// the weaker, except for env_allow and env_deny, which add up: a project must not be able to lift
+// what its user denied, nor to let one of the user's secrets through. A missing file is an empty
+// one, an empty variable an unset one. Everything else that does not fit (unreadable file, bad
+// JSON, unknown key, wrong type, out of range) is an InvalidArgument that names the place.
+absl::StatusOr<Settings> LoadSettings(const Environment& env, const std::string& cwd,
+                                      const std::vector<std::string>& options = {});
+
+struct ShownSetting {
+  std::string key;
+  std::string value;   // JSON
+  std::string origin;  // "default", or as in Settings::origins
+};
+// All of them, in the order in which they are documented.
+std::vector<ShownSetting> ShowSettings(const Settings& settings);
 
 }  // namespace cellar::host

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/base/startup_trace.h"
 #include "host/base/status.h"
+#include "host/output/artifact_janitor.h"
 #include "host/runtime/worker_program.h"
 
 namespace cellar::host {
@@ -34,7 +36,7 @@ std::string ArtifactsDirectory(const LaunchQuery& query) {
   if (std::string given = EnvironmentValue(query.env, "PI_ARTIFACTS_DIR"); !given.empty()) {
     return given;
   }
-  return absl::StrCat(StateDirectory(query.env), "/artifacts-", getpid());
+  return absl::StrCat(StateDirectory(query.env), "/", kHostArtifactsPrefix, getpid());
 }
 
 SinkOptions OutputLimits(const Settings& settings) {
@@ -57,11 +59,17 @@ std::string StateDirectory(const Environment& env) {
   return state / "cellar";
 }
 
+ArtifactLimits ArtifactLimitsFrom(const Settings& settings) {
+  return {.max_age = settings.artifacts_max_age,
+          .max_total_bytes = static_cast<uint64_t>(settings.artifacts_max_bytes)};
+}
+
 absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
   Launch launch;
   SessionOptions& session = launch.session;
   CELLAR_ASSIGN_OR_RETURN(session.cwd, ResolveDirectory(query.cwd));
-  CELLAR_ASSIGN_OR_RETURN(launch.settings, LoadSettings(query.env, session.cwd));
+  CELLAR_ASSIGN_OR_RETURN(launch.settings, LoadSettings(query.env, session.cwd, query.settings));
+  TraceStartup("settings read");
   Settings& settings = launch.settings;
   if (!query.interpreter.empty()) settings.interpreter = query.interpreter;
   if (!query.preload.empty()) settings.preload = query.preload;
@@ -71,6 +79,7 @@ absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
                                                                  .env = query.env,
                                                                  .cwd = session.cwd,
                                                                  .worker_python = python}));
+  TraceStartup("interpreter chosen: " + launch.interpreter.executable);
   TemplateOptions& runtime = session.runtime;
   CELLAR_ASSIGN_OR_RETURN(runtime.program,
                           FindWorkerProgram({.explicit_path = query.worker_program,

@@ -14,8 +14,9 @@
 namespace cellar::host {
 
 struct LaunchQuery {
-  Environment env;  // the host's, see CurrentEnvironment()
-  std::string cwd;  // of the session; must be a directory; empty = the host's
+  Environment env;                    // the host's, see CurrentEnvironment()
+  std::string cwd;                    // of the session; must be a directory; empty = the host's
+  std::vector<std::string> settings;  // "KEY=VALUE", over all other settings
   // Win over the settings unless empty.
   std::string interpreter;
   std::vector<std::string> preload;
@@ -32,6 +33,8 @@ struct Launch {
 
 // Where cellar keeps what lasts and is not settings; it may not exist yet.
 std::string StateDirectory(const Environment& env);
+
+ArtifactLimits ArtifactLimitsFrom(const Settings& settings);
 
 // Reads files, and runs a program where they do not tell enough (see ChooseInterpreter): not for
 // the loop thread. A Status is for the user as it is: it says which setting, directory or program

@@ -33,7 +33,8 @@ class Barrier {
 
 SessionLimits LimitsFrom(const Settings& settings) {
   return {.max_sessions = static_cast<size_t>(settings.max_sessions),
-          .idle_timeout = settings.idle_timeout};
+          .idle_timeout = settings.idle_timeout,
+          .max_waiting = static_cast<size_t>(settings.max_waiting_calls)};
 }
 
 SessionHold::SessionHold(SessionHold&& other) noexcept

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/startup_trace.h"
+
 namespace cellar::host {
 namespace {
 
@@ -288,7 +290,7 @@ void Session::OnOpenLine(UniqueFd socket, bool of_main_thread) {
 
 void Session::OnOffer(const wire::BridgeOffer& offer) { worker_->Send(offer); }
 
-void Session::OnCallsUnderWay(uint32_t cell, bool /*any*/) {
+void Session::OnCallsChanged(uint32_t cell) {
   if (RunningCell* found = FindCell(cell)) RestartTimeout(*found);
 }
 
@@ -320,6 +322,7 @@ void Session::InterruptNextOuter() {
 }
 
 void Session::OnWorkerReady() {
+  TraceStartup("worker ready");
   start_retried_ = false;
   relieved_ = false;
   worker_ready_ = true;

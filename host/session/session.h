@@ -175,7 +175,7 @@ class Session : private WorkerListener, private BridgeListener {
   void OnOpenLine(UniqueFd socket, bool of_main_thread) override;
   void OnWorkerExit(WorkerExit exit) override;
 
-  void OnCallsUnderWay(uint32_t cell, bool any) override;
+  void OnCallsChanged(uint32_t cell) override;
   void OnWithdraw(uint64_t call) override;
   void OnOffer(const wire::BridgeOffer& offer) override;
 

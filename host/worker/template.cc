@@ -13,6 +13,7 @@
 #include <csignal>
 
 #include "host/base/fds.h"
+#include "host/base/startup_trace.h"
 #include "host/wire/control.h"
 
 namespace cellar::host {
@@ -90,6 +91,7 @@ absl::Status Template::Spawn() {
     PutInFront(start.library_directory, spawn.environment);
   }
   CELLAR_ASSIGN_OR_RETURN(process_, cellar::Spawn(spawn));
+  TraceStartup("template spawned");
   control_ = std::move(control.first);
   log_ = std::move(log.read);
   CELLAR_RETURN_IF_ERROR(SetNonBlocking(control_.get(), true));
@@ -158,6 +160,7 @@ void Template::OnControl() {
         return End("the worker program " + options_.program + " is of another version");
       }
       ready_ = *std::move(ready);
+      TraceStartup("template ready");
       loop_.Cancel(start_timer_);
     } else if ((*message)->type == wire::MessageType::kFailed) {
       auto failed = wire::Decode<wire::Failed>((*message)->payload);

@@ -16,6 +16,7 @@
 #include "host/base/unique_fd.h"
 #include "host/wire/frame.h"
 #include "host/wire/messages.h"
+#include "host/worker/frame_trace.h"
 #include "host/worker/timeline.h"
 #include "host/worker/worker_exit.h"
 
@@ -62,7 +63,9 @@ class Worker {
   // Setup, Execute, Set, Get, Query or Exit. Sent when the channel has room; never blocks.
   template <typename Message>
   void Send(const Message& message) {
-    SendFrame(wire::MessageFrame(message));
+    std::string payload = wire::Encode(message);
+    TraceFrame(FrameDirection::kToWorker, pid_, static_cast<uint16_t>(Message::kType), payload);
+    SendFrame(wire::EncodeFrame(static_cast<uint16_t>(Message::kType), payload));
   }
 
   // Names the cell, then SIGINT to the worker's process group. Hits that cell or nothing.

@@ -76,7 +76,8 @@ def _select(result, steps, first, count, format):
         if first > 1 or count is not None:
             lines = text.splitlines(keepends=True)
             if first > max(1, len(lines)):
-                raise ValueError(f"output(): offset {first} is past the end of {result['id']}, which has {len(lines)} lines")
+                raise ValueError(f"output(): offset {first} is past the end of {result['id']}, "
+                                 f"which has {len(lines)} lines")
             text = "".join(lines[first - 1:None if count is None else first - 1 + count])
         content = text = _stripped(text) if format == "stripped" else text
     return {**result, "content": content, "lines": len(text.splitlines()), "chars": len(text)}

@@ -5,7 +5,6 @@ import contextvars
 import threading
 from functools import partial
 from inspect import iscoroutine
-from time import monotonic
 
 from cellar_prelude import arguments
 from cellar_prelude.status import note
@@ -59,20 +58,23 @@ def _width(helper, concurrency):
 
 
 def _run_all(thunks, width):
-    batch = _Batch(thunks)
-    threads = [threading.Thread(target=batch.work, name=f"parallel-{n}", daemon=True)
-               for n in range(min(width, len(thunks)))]
-    started = []
+    if not thunks:
+        return []
+    width = min(width, len(thunks))
+    batch = _Batch(thunks, width)
+    threads = [threading.Thread(target=batch.work, name=f"parallel-{n}", daemon=True) for n in range(width)]
     try:
         for thread in threads:
-            started.append(thread)
             thread.start()
+        # Not join(): Python 3.11 takes a thread for ended when an exception ends the wait for it.
+        while not batch.has_ended.wait(_LOOK_S):
+            pass
         for thread in threads:
-            while thread.is_alive():
-                thread.join(_LOOK_S)
+            thread.join()
     except BaseException:
         batch.stop()
-        _end(started)
+        _interrupt(threads)
+        batch.has_ended.wait(_INTERRUPT_WAIT_S)
         raise
     if batch.errors:
         raise batch.errors[min(batch.errors)]
@@ -82,13 +84,15 @@ def _run_all(thunks, width):
 class _Batch:
     """Thunks that several threads take from, in order, until they are used up or one has failed."""
 
-    def __init__(self, thunks):
+    def __init__(self, thunks, width):
+        self.has_ended = threading.Event()
         self.results = [None] * len(thunks)
         self.errors = {}
         self._thunks = thunks
         # Made here, on the caller's thread: they carry what is set where parallel() was called.
         self._contexts = [contextvars.copy_context() for _ in thunks]
         self._next = 0
+        self._threads = width
         self._lock = threading.Lock()
 
     def stop(self):
@@ -100,7 +104,12 @@ class _Batch:
             while (index := self._take()) is not None:
                 self._run(index)
         except KeyboardInterrupt:
-            pass  # of _end(), between two thunks
+            pass  # of _interrupt(), between two thunks
+        finally:
+            with self._lock:
+                self._threads -= 1
+                if self._threads == 0:
+                    self.has_ended.set()
 
     def _run(self, index):
         try:
@@ -125,13 +134,8 @@ def _call(index, thunk):
     return result
 
 
-def _end(threads):
-    """Interrupts the threads, and waits a little for them."""
+def _interrupt(threads):
     import _cellar
     for thread in threads:
         if thread.is_alive():
             _cellar.interrupt_thread(thread.ident)
-    deadline = monotonic() + _INTERRUPT_WAIT_S
-    for thread in threads:
-        if thread.ident is not None:
-            thread.join(max(0, deadline - monotonic()))

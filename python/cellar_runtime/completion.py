@@ -1,4 +1,4 @@
-"""What could stand at a place in a text: names, attributes, keys, paths, keyword arguments, modules. Runs no user code."""
+"""What could stand at a place in a text: names, attributes, keys, paths, arguments, modules. Runs no user code."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import keyword
@@ -6,6 +6,7 @@ import os
 import pkgutil
 import re
 import sys
+import threading
 from importlib.machinery import PathFinder
 
 from cellar_runtime import magic_commands, static_lookup
@@ -17,12 +18,17 @@ _MAX_SIGNATURES = 100
 _MAX_JEDI_CHARS = 20_000
 _IMPORT = re.compile(r"\s*import\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*(?P<path>[\w.]*)\Z")
 _FROM = re.compile(r"\s*from\s+(?P<path>[\w.]*)\Z")
-_FROM_IMPORT = re.compile(r"\s*from\s+(?P<module>[\w.]+)\s+import\s+\(?(?:\s*\w+(?:\s+as\s+\w+)?\s*,)*\s*(?P<name>\w*)\Z", re.DOTALL)
+_FROM_IMPORT = re.compile(
+    r"\s*from\s+(?P<module>[\w.]+)\s+import\s+\(?(?:\s*\w+(?:\s+as\s+\w+)?\s*,)*\s*\w*\Z", re.DOTALL)
 _MAGIC = re.compile(r"\s*(?P<marks>%%?)(?P<name>\w*)\Z")
 _WORD = re.compile(r"\w*\Z")
-_ASSIGNED = re.compile(r"(?:\b(?:def|class|import|as|for|global)\s+|^\s*)([A-Za-z_]\w*)(?=\s*(?:=(?!=)|\(|:|,|$|\s+in\b))", re.MULTILINE)
+# Names that the text itself binds, as far as a glance can tell.
+_ASSIGNED = re.compile(
+    r"(?:\b(?:def|class|import|as|for|global)\s+|^\s*)([A-Za-z_]\w*)(?=\s*(?:=(?!=)|\(|:|,|$|\s+in\b))", re.MULTILINE)
 
 _modules_of_path: dict[tuple, list[str]] = {}
+_jedi = None
+_jedi_thread = None
 
 
 def complete(names: dict, text: str, cursor: int) -> dict:
@@ -46,12 +52,12 @@ def _matches(names, text, cursor):
         known = magic_commands.CELL_MAGICS if match["marks"] == "%%" else magic_commands.LINE_MAGICS
         return start, [_match(name, "magic") for name in known if name.startswith(word)]
     if (match := _FROM_IMPORT.search(_logical_line(before))) is not None:
-        return start, _from_module(match["module"], word) or _ask_jedi(names, text, cursor)
+        return start, _from_module(match["module"], word) or _ask_jedi(text, cursor)
     if (match := _IMPORT.match(line) or _FROM.match(line)) is not None:
         parent = match["path"].rpartition(".")[0]
         return start, [_match(name, "module") for name in _submodules(parent) if name.startswith(word)]
     if before[:start].rstrip().endswith("."):
-        return start, _attributes(names, before[:start].rstrip()[:-1], word) or _ask_jedi(names, text, cursor)
+        return start, _attributes(names, before[:start].rstrip()[:-1], word) or _ask_jedi(text, cursor)
     return start, [*_keyword_arguments(names, before[:start], word), *_names(names, before[:start], word)]
 
 
@@ -85,7 +91,7 @@ def _of_value(name, value, with_signature):
 
 
 def _names(names, before, word):
-    bound = {**static_lookup._builtins_of(names), **{name: names[name] for name in list(names) if type(name) is str}}
+    bound = {**static_lookup.builtins_of(names), **{name: names[name] for name in list(names) if type(name) is str}}
     found = _visible(bound, word)
     matches = [_of_value(name, bound[name], len(found) <= _MAX_SIGNATURES) for name in found]
     known = set(found)
@@ -129,8 +135,8 @@ def _in_string(names, line, start, cursor):
         value = static_lookup.resolve(names, path[0]) if path else MISSING
         keys = [key for key in _keys(value) if type(key) is str and key.startswith(content)]
         return cursor - len(content), [_match(key, "key") for key in keys]
-    folder, _, name = content.rpartition("/")
-    return cursor - len(name), _paths(folder + "/" if _ else "", name)
+    folder, slash, name = content.rpartition("/")
+    return cursor - len(name), _paths(folder + slash, name)
 
 
 def _keys(value):
@@ -179,9 +185,12 @@ def _submodules(parent):
         spec = getattr(loaded, "__spec__", None) or PathFinder.find_spec(name, path)
         path = getattr(spec, "submodule_search_locations", None)
         if not path:
-            return []
-    names = _modules_in(path)
-    return names if parent else [*names, *sys.builtin_module_names]
+            break
+    names = [*_modules_in(path or ()), *(() if parent else sys.builtin_module_names)]
+    # What is loaded without a file of its own, as os.path.
+    prefix = f"{parent}." if parent else ""
+    return [*names, *(name[len(prefix):] for name in list(sys.modules)
+                      if name.startswith(prefix) and "." not in name[len(prefix):])]
 
 
 def _modules_in(path):
@@ -200,20 +209,39 @@ def _changed(folder):
         return 0
 
 
-def _ask_jedi(names, text, cursor):
-    """What jedi finds, for expressions whose value is not there to be looked at; nothing where it is not installed."""
-    if len(text) > _MAX_JEDI_CHARS:
+def _ask_jedi(text, cursor):
+    """What jedi finds in the text alone, for expressions whose value is not there to be looked at."""
+    jedi = _warm_jedi()
+    if jedi is None or len(text) > _MAX_JEDI_CHARS:
         return []
     try:
-        import jedi
-        interpreter = jedi.Interpreter(text, [names])
-        interpreter._allow_descriptor_getattr_default = False  # properties are not run
+        # Not its Interpreter, which looks into the session's objects and runs their properties and __getattr__.
+        script = jedi.Script(text, environment=jedi.InterpreterEnvironment())
         line = text.count("\n", 0, cursor) + 1
         column = cursor - (text.rfind("\n", 0, cursor) + 1)
-        found = interpreter.complete(line, column)
+        found = script.complete(line, column)
         return [_match(each.name, each.type) for each in found[:MAX_MATCHES]]
-    except Exception:  # not installed, or confused by what it was given
+    except Exception:  # confused by what it was given
         return []
+
+
+def _warm_jedi():
+    """jedi, once it is ready. Its first use takes longer than an answer may: that is done beside, and by then None."""
+    global _jedi_thread
+    if _jedi_thread is None:
+        _jedi_thread = threading.Thread(target=_load_jedi, name="jedi", daemon=True)
+        _jedi_thread.start()
+    return _jedi
+
+
+def _load_jedi():
+    global _jedi
+    try:
+        import jedi
+        jedi.Script("[].", environment=jedi.InterpreterEnvironment()).complete()
+        _jedi = jedi
+    except Exception:  # not installed, or not of this Python
+        pass
 
 
 def _match(text, kind):

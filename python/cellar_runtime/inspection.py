@@ -59,20 +59,22 @@ def enclosing_call(before: str) -> str | None:
         if character in ")]}":
             depth += 1
         elif character in "([{":
-            if depth == 0:
-                path = static_lookup.PATH.search(before[:position]) if character == "(" else None
-                return path[0] if path else None
-            depth -= 1
+            path = static_lookup.PATH.search(before[:position]) if depth == 0 and character == "(" else None
+            if path is not None:
+                return path[0]
+            depth = max(0, depth - 1)
     return None
 
 
 def _source(value):
-    if isinstance(value, property):
+    if type(value) is property:
         value = value.fget
+    if static_lookup.kind(value) not in ("function", "class", "module"):
+        return ""  # inspect would ask an instance for its __wrapped__
     try:
         return inspect.getsource(value)
     except (OSError, TypeError):
-        return _source_of_class(value) if isinstance(value, type) else ""
+        return _source_of_class(value) if static_lookup.kind(value) == "class" else ""
 
 
 def _source_of_class(cls):

@@ -50,7 +50,8 @@ class _Cell:
             raise self._error(self._line, _unknown(f"%%{name}", [f"%%{each}" for each in CELL_MAGICS]))
         if name in ("time", "capture"):
             # The same numbers of lines, without the magic's own.
-            inside = self._tree_of_lines("\n" * self._line + body) or self._compiler.parse(self._name, "\n" * self._line + body)
+            padded = "\n" * self._line + body
+            inside = self._tree_of_lines(padded) or self._compiler.parse(self._name, padded)
             return self._timed(inside, rest) if name == "time" else self._captured(inside, rest)
         if name == "timeit":
             return self._call(self._timeit(self._line, rest, body))

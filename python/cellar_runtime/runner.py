@@ -12,7 +12,7 @@ import threading
 
 import _cellar
 import cellar_prelude
-from cellar_runtime import bridge, display, figures, ipython_display, tracebacks, values
+from cellar_runtime import bridge, display, figures, ipython_display, late_import, tracebacks, user_modules, values
 from cellar_runtime.integrity import Integrity
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
@@ -40,6 +40,7 @@ class Runner:
         self._compiler = Compiler()
         self._task = None  # of the running cell, if it awaits
         self._exiting = False
+        self._module_directories = []  # until the first cell has run what is in them
         self._enter_error = None  # why the directory of the next cell could not be entered
         _cellar.install(CELL, _thread_origin, self._cancel)
         _mark_threads()
@@ -77,6 +78,7 @@ class Runner:
             sys.path[:0] = [os.fsdecode(entry) for entry in (cwd, *path)]
             _cellar.limit_resources(memory_cap, open_files)
             _reseed_numpy()
+            self._module_directories = user_modules.directories(os.environ.get("HOME"), os.fsdecode(cwd))
         except OSError as error:
             _cellar.send_hello(str(error))
             os._exit(1)  # cells that wait in the channel already must not run
@@ -114,6 +116,7 @@ class Runner:
             if self._enter_error is not None:
                 error, self._enter_error = self._enter_error, None
                 raise error
+            self._load_modules(cell)
             program = self._compile(cell, text)
             if program.awaits:
                 self._task = self._loop.create_task(self._run_awaiting(cell, program), context=self._context)
@@ -155,8 +158,7 @@ class Runner:
         try:
             return self._compiler.compile(name, text)
         except SyntaxError:
-            from cellar_runtime import magics
-            program = magics.compile_cell(self._compiler, self._namespace, name, text)
+            program = late_import.load("cellar_runtime.magics").compile_cell(self._compiler, self._namespace, name, text)
             if program is None:
                 raise
             return program
@@ -182,6 +184,16 @@ class Runner:
                 status = self._report(cell, error)
         _end_cell()
         _send_done(cell, status, self._integrity.stdin.requested)
+
+    def _load_modules(self, cell):
+        # Here and not at the start, so that one that hangs is in reach of the cell's time-out.
+        directories, self._module_directories = self._module_directories, []
+        for path in user_modules.find(directories) if directories else ():
+            try:
+                _guarded(user_modules.load, path, self._namespace.globals)
+            except Exception as error:
+                ename, evalue = tracebacks.format_error(error)[:2]
+                _cellar.send_notice(cell, f"the module {path} failed: {ename}: {evalue}")
 
     def _run_nested(self, cell, code):
         """Runs a cell for the host, inside the wait of another one. It cannot await: the loop is held meanwhile."""
@@ -264,7 +276,7 @@ class Runner:
 
     def _on_query(self, request, kind, text, cursor, with_source):
         try:
-            from cellar_runtime import queries
+            queries = late_import.load("cellar_runtime.queries")
             data = queries.answer(self._namespace.globals, kind, text.decode("utf-8", "replace"), cursor, with_source)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"

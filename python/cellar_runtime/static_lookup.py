@@ -9,7 +9,8 @@ MISSING = object()
 _BINDING = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MemberDescriptorType,
             types.GetSetDescriptorType, types.ClassMethodDescriptorType, classmethod, staticmethod)
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), type(...))
-_STEP = re.compile(r"""\s*(?:\.\s*(?P<name>[A-Za-z_]\w*)|\[\s*(?:(?P<index>-?\d+)|(?P<quoted>"[^"\\]*"|'[^'\\]*'))\s*\])""")
+_STEP = re.compile(
+    r"""\s*(?:\.\s*(?P<name>[A-Za-z_]\w*)|\[\s*(?:(?P<index>-?\d+)|(?P<quoted>"[^"\\]*"|'[^'\\]*'))\s*\])""")
 # A path that ends where the text ends: a.b[0]["key"].c
 PATH = re.compile(r"""[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*|\[\s*(?:-?\d+|"[^"\\]*"|'[^'\\]*')\s*\])*\Z""")
 
@@ -21,7 +22,7 @@ def resolve(names: dict, path: str):
         return MISSING
     value = names.get(head[0], MISSING)
     if value is MISSING:
-        value = _builtins_of(names).get(head[0], MISSING)
+        value = builtins_of(names).get(head[0], MISSING)
     position = head.end()
     while value is not MISSING and position < len(path):
         step = _STEP.match(path, position)
@@ -37,10 +38,10 @@ def attribute(value, name: str):
     found = _raw(value, name)
     if not _is_one_of(type(found), _BINDING):
         return found
-    if isinstance(value, type):
+    if _is(value, type):
         return found.__get__(None, value) if name not in vars(type) else found
     instance = _instance_names(value)
-    if name in instance or isinstance(value, types.ModuleType):
+    if name in instance or _is(value, types.ModuleType):
         return found
     try:
         return found.__get__(value, type(value))
@@ -53,8 +54,8 @@ def attribute_names(value) -> set[str]:
     if type(value).__module__ == "cellar_prelude.tools":
         return set(dir(value))
     names = set(_instance_names(value))
-    if not isinstance(value, types.ModuleType):
-        for base in _mro(value) if isinstance(value, type) else _mro(type(value)):
+    if not _is(value, types.ModuleType):
+        for base in _mro(value) if _is(value, type) else _mro(type(value)):
             names.update(type.__dict__["__dict__"].__get__(base))
     return {name for name in names if type(name) is str}
 
@@ -120,22 +121,27 @@ def _item(value, step):
 
 
 def _instance_names(value):
-    if isinstance(value, type):
+    if _is(value, type):
         return ()
     try:
         found = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return ()
-    return dict(found) if isinstance(found, dict) else ()
+    return dict(found) if _is(found, dict) else ()
 
 
 def _mro(cls):
     return type.__dict__["__mro__"].__get__(cls)
 
 
-def _builtins_of(names):
+def builtins_of(names):
     found = names.get("__builtins__")
-    return vars(found) if isinstance(found, types.ModuleType) else found if isinstance(found, dict) else {}
+    return vars(found) if _is(found, types.ModuleType) else found if _is(found, dict) else {}
+
+
+def _is(value, cls):
+    # isinstance() would ask the object for its __class__.
+    return issubclass(type(value), cls)
 
 
 def _is_one_of(cls, classes):
@@ -154,10 +160,11 @@ def _shown(value):
     is_plain = value is inspect.Parameter.empty or _is_one_of(type(value), _PLAIN)
     if is_plain or type(value) in (tuple, list, dict) and not value:
         return value
-    return _Shown(value.__qualname__) if kind(value) in ("function", "class") and hasattr(value, "__qualname__") else _Shown("...")
+    is_named = type(value) in (types.FunctionType, types.BuiltinFunctionType, type)
+    return _Shown(value.__name__ if is_named else "...")
 
 
 def _shown_annotation(value):
     if value is inspect.Parameter.empty or type(value) in (str, type) or type(value).__module__ in ("typing", "types"):
         return value
-    return _Shown(value.__qualname__) if isinstance(value, type) else _Shown("...")
+    return _Shown("...")

@@ -102,7 +102,7 @@ def _statements(name, line, code):
 
 
 class _Measurement:
-    """Chooses how many loops make a round, then runs the rounds. `step` says how many loops come next."""
+    """Chooses how many loops make a round, then collects the rounds."""
 
     def __init__(self, options):
         self._options = options

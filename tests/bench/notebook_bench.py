@@ -65,10 +65,10 @@ def corpus(folder):
 
 
 def nbformat_seconds(path, library=nbformat):
-    """Of a read and a write in memory; None if the file is no notebook to nbformat."""
+    """Processor time of a read and a write in memory; None if the file is no notebook to nbformat."""
     with open(path, encoding="utf-8-sig") as file:
         text = file.read()
-    begin = time.perf_counter()
+    begin = time.process_time()
     try:
         if library is nbformat:
             nbformat.writes(nbformat.reads(text, as_version=4))
@@ -76,7 +76,7 @@ def nbformat_seconds(path, library=nbformat):
             library.writes(nbformat.reads(text, as_version=4), fmt="py:percent")
     except Exception:
         return None
-    return time.perf_counter() - begin
+    return time.process_time() - begin
 
 
 def sum_seconds(files, library):
@@ -84,7 +84,7 @@ def sum_seconds(files, library):
 
 
 def run(*command, text=os.devnull):
-    """(seconds, peak of memory in bytes) of a program. The peak is never less than what this process has."""
+    """(seconds, peak of memory in bytes, seconds of processor time) of a program. The peak is never less than what this process has."""
     begin = time.perf_counter()
     with open(text, "rb") as stdin, subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL,
                                                      stderr=subprocess.PIPE) as process:
@@ -93,7 +93,7 @@ def run(*command, text=os.devnull):
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise SystemExit(f"notebook_bench: {command}: {errors.decode()}")
-    return time.perf_counter() - begin, usage.ru_maxrss * 1024
+    return time.perf_counter() - begin, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
 
 
 def show(name, values, unit="s"):
@@ -133,8 +133,10 @@ def measure_million(cellar, folder, count, rounds):
         taken["edit"].append(run(cellar, "notebook", "edit", path, str(count // 2), "--source", f"y = {i}"))
         taken["apply"].append(run(cellar, "notebook", "apply", path, text=text))
     for step, values in taken.items():
-        show(f"million_{step}", [seconds for seconds, _ in values])
-        show(f"million_{step}_memory", [memory for _, memory in values], "B")
+        seconds, memory, cpu = zip(*values)
+        show(f"million_{step}", seconds)
+        show(f"million_{step}_cpu", cpu)
+        show(f"million_{step}_memory", memory, "B")
 
 
 def measure_runs(cellar, folder, cells, rounds):

@@ -18,6 +18,7 @@
 #include "absl/time/clock.h"
 #include "cellar/cellar.h"
 #include "host/runtime/worker_program.h"
+#include "tests/bench/bridge.h"
 #include "tests/bench/limits.h"
 #include "tests/bench/processes.h"
 #include "tests/bench/samples.h"
@@ -41,6 +42,7 @@ struct Counts {
   int interrupts = 100;
   int big_print_bytes = 256 << 20;
   int queued_cells = 10'000;
+  BridgeCounts bridge;
 };
 
 constexpr Counts kQuick = {.cold_starts = 2,
@@ -54,7 +56,8 @@ constexpr Counts kQuick = {.cold_starts = 2,
                            .idle_pythons = 2,
                            .interrupts = 2,
                            .big_print_bytes = 4 << 20,
-                           .queued_cells = 200};
+                           .queued_cells = 200,
+                           .bridge = {.rounds = 2, .calls_per_round = 32}};
 
 template <typename T>
 T Must(absl::StatusOr<T> value) {
@@ -474,6 +477,7 @@ void Main(const Counts& counts) {
     MeasureCells(*host, on_loop, ping_pong, counts);
     MeasureQueue(on_loop, counts);
   }
+  MeasureBridge(ping_pong, counts.bridge);
   MeasurePrints(*host, counts);
   for (const Interruptible& what : kInterruptibles) MeasureInterrupt(*host, what, counts);
   MeasureIdleMemory(*host, counts);

@@ -36,6 +36,8 @@ def rows(values):
         Row("cell x = i, blocking call", "cell", "cell_python", "python3 -i on a pipe", at_most=100e-6),
         Row("  the same", "cell", "cell_limit", "limit: wake-ups alone, handed over"),
         Row("cell x = i, on the loop thread", "cell_on_loop", "cell_on_loop_limit", "limit: wake-ups alone"),
+        Row("bridge calls a second, one thread", "bridge_rate", "bridge_rate_limit", "limit: bare socket round trips"),
+        Row("  16 threads together", "bridge_rate_threads", "bridge_rate_limit", "limit: bare socket round trips"),
         Row("200,000 x print(i)", "prints", "prints_python", "python3 script | cat", ratio_at_most=1.5),
         Row("  the same", "prints", "prints_python_alone", "less the start of python3"),
         Row("idle session, growth of all PSS", "memory_growth", "memory_python", "one more python3 process",
@@ -68,11 +70,12 @@ def notebook_rows(values):
     for step in ("show", "edit", "apply"):
         both += [
             Row(f"10^6 cells: {step}", f"million_{step}", at_most=2.0),
+            Row("  processor time of it", f"million_{step}_cpu"),
             Row("  peak of memory", f"million_{step}_memory", "million_size", "the file's size", ratio_at_most=3),
         ]
     return both + [
         Row("run 100 cells x = i", "run", "run_nbclient", "nbclient", ratio_at_most=0.1),
-        Row("run 100 cells in 10 MB of notebook", "run_large", "run", "100 small cells"),
+        Row("run 100 cells in 20 MB of notebook", "run_large", "run", "100 small cells"),
     ]
 
 

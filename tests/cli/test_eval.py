@@ -69,8 +69,8 @@ class EvalText(ProgramTest):
 
     def test_a_preload_that_fails_is_said(self):
         with tempfile.TemporaryDirectory() as home:
-            os.mkdir(os.path.join(home, ".cellar"))
-            with open(os.path.join(home, ".cellar", "settings.json"), "w") as file:
+            os.makedirs(os.path.join(home, ".config", "cellar"))
+            with open(os.path.join(home, ".config", "cellar", "config.json"), "w") as file:
                 file.write('{"preload": ["json", "no_such_module"]}')
             code, out, err = self.run_cellar("eval", "import sys; 'json' in sys.modules", env={"HOME": home})
             self.assertEqual((code, out), (0, "True\n"))

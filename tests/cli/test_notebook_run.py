@@ -93,8 +93,8 @@ class OutputsTest(NotebookRunTest):
 
     def test_top_level_await_and_threads(self):
         self.make("import asyncio; await asyncio.sleep(0, 'done')",
-                  "import threading, time\nt = threading.Thread(target=lambda: (time.sleep(0.2), print('late')))\n"
-                  "t.start()", "t.join()", "import atexit; atexit.register(print, 'last words');")
+                  "import threading\ngo = threading.Event()\n"
+                  "t = threading.Thread(target=lambda: (go.wait(), print('late')))\nt.start()", "go.set(); t.join()", "import atexit; atexit.register(print, 'last words');")
         self.assertEqual(self.run_notebook()[0], 0)
         self.assertEqual(self.outputs(0), [("execute_result", "'done'")])
         self.assertEqual(self.outputs(2), [("stdout", "late\n")])
@@ -224,24 +224,24 @@ class FailureTest(NotebookRunTest):
         self.assertTrue(self.outputs(0)[1][1].endswith("timed out after 1 s"))
 
     def start_and_wait_for(self, *sources):
-        """Starts the run; returns when the last cell has made the file `mark`."""
+        """Starts the run; returns when the last cell is where its source says MARK."""
         mark = os.path.join(self.folder, "mark")
-        self.make(*sources[:-1], f"open({mark!r}, 'w').close()\n" + sources[-1])
+        self.make(*sources[:-1], sources[-1].replace("MARK", f"open({mark!r}, 'w').close()"))
         process = self.start("notebook", "run", self.path)
         wait_until(lambda: os.path.exists(mark), "the last cell has begun")
         return process
 
     def test_an_interrupt_keeps_what_was_done(self):
-        process = self.start_and_wait_for("print(1)", "print('partly', flush=True)\nimport time; time.sleep(60)")
+        process = self.start_and_wait_for("print(1)", "print('partly')\nMARK\nimport time; time.sleep(60)")
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(self.outputs(0), [("stdout", "1\n")])
-        self.assertEqual(self.outputs(1)[0][0], "stdout")
+        self.assertEqual(self.outputs(1)[0], ("stdout", "partly\n"))
         self.assertTrue(self.outputs(1)[-1][1].endswith("KeyboardInterrupt"))
 
     def test_a_termination_keeps_what_was_done(self):
-        process = self.start_and_wait_for("print(1)", "import time; time.sleep(60)")
+        process = self.start_and_wait_for("print(1)", "MARK\nimport time; time.sleep(60)")
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
         self.assertEqual(process.returncode, 128 + signal.SIGTERM)
@@ -249,7 +249,7 @@ class FailureTest(NotebookRunTest):
         self.assertEqual(self.outputs(1), [("stderr", "[cellar: the run was ended while this cell ran]\n")])
 
     def test_a_kill_leaves_a_valid_file_with_the_cells_that_had_ended(self):
-        process = self.start_and_wait_for("print(1)", "import time; time.sleep(60)")
+        process = self.start_and_wait_for("print(1)", "MARK\nimport time; time.sleep(60)")
         wait_until(lambda: self.outputs(0) == [("stdout", "1\n")], "the first cell on disk")
         process.kill()
         process.wait()
@@ -257,7 +257,7 @@ class FailureTest(NotebookRunTest):
         self.assertEqual([name for name in os.listdir(self.folder) if name.endswith(".tmp")], [])
 
     def test_a_file_that_someone_else_changes_is_not_overwritten(self):
-        process = self.start_and_wait_for("print(1)", "import os, time\n"
+        process = self.start_and_wait_for("print(1)", "MARK\nimport os, time\n"
                                           "while not os.path.exists('go'): time.sleep(0.01)")
         wait_until(lambda: self.outputs(0), "the first cell on disk")
         with open(self.path, "w", encoding="utf-8") as file:
@@ -286,7 +286,7 @@ class FailureTest(NotebookRunTest):
 
 class TerminalTest(NotebookRunTest):
     def test_progress_is_one_line_that_is_redrawn(self):
-        self.make("1", "import time\nprint('x' * 500); time.sleep(0.5)\nprint('tick', end='\\r'); time.sleep(0.5)")
+        self.make("1", "import time\nprint('x' * 500); time.sleep(0.5)\nprint('tick', end='\\r'); time.sleep(1.5)")
         terminal = Terminal(self, "notebook", "run", self.path)
         drawn = terminal.wait_for("2 cells run")
         self.assertIn("\r\x1b[K[2/2] cell 1  0.", drawn)

@@ -14,10 +14,10 @@ using testing::IsEmpty;
 class SettingsTest : public Scratch {
  protected:
   std::string WriteUser(const std::string& text) {
-    return Write("home/.cellar/settings.json", text);
+    return Write("home/.config/cellar/config.json", text);
   }
   std::string WriteProject(const std::string& text) {
-    return Write("project/.cellar/settings.json", text);
+    return Write("project/.cellar/config.json", text);
   }
   absl::StatusOr<Settings> Load(Environment env = {}) {
     env["HOME"] = Path("home");
@@ -85,11 +85,59 @@ TEST_F(SettingsTest, OfAProjectCannotLiftWhatTheUserDenied) {
   EXPECT_THAT(settings->env_allow, ElementsAre("B", "A"));
 }
 
-TEST_F(SettingsTest, AreReadOnceInTheHomeDirectory) {
-  WriteUser(R"({"env_allow": ["A"]})");
-  absl::StatusOr<Settings> settings = LoadSettings({{"HOME", Path("home/")}}, Path("home"));
+TEST_F(SettingsTest, OfAProjectCannotLetASecretThrough) {
+  const std::string file = WriteProject(R"({"env_allow": ["PLAIN", "OPENAI_API_KEY"]})");
+  EXPECT_EQ(LoadError(), file +
+                             ": env_allow[1]: OPENAI_API_KEY looks like a secret; only your own "
+                             "settings may let it through");
+  WriteProject(R"({"env_allow": ["OPENAI_*"]})");  // a pattern lets no secret through anyway
+  EXPECT_TRUE(Load().ok());
+  EXPECT_TRUE(Load({{"CELLAR_ENV_ALLOW", "OPENAI_API_KEY"}}).ok());
+}
+
+TEST_F(SettingsTest, OfTheUserFollowXdg) {
+  Write("xdg/cellar/config.json", R"({"max_sessions": 7})");
+  EXPECT_EQ(Load({{"XDG_CONFIG_HOME", Path("xdg")}})->max_sessions, 7);
+  EXPECT_EQ(Load({{"XDG_CONFIG_HOME", "relative"}})->max_sessions, 256);
+}
+
+TEST_F(SettingsTest, StrongerLayersWinAndSayWhereTheyAre) {
+  const std::string user = WriteUser(R"({"max_sessions": 1, "idle_timeout_s": 1, "retry": "once",
+                                         "memory_cap_mb": 1, "env_deny": ["A"]})");
+  const std::string project =
+      WriteProject(R"({"max_sessions": 2, "idle_timeout_s": 2, "retry": "never",
+                       "env_deny": ["B"]})");
+  absl::StatusOr<Settings> settings =
+      LoadSettings({{"HOME", Path("home")},
+                    {"CELLAR_MAX_SESSIONS", "3"},
+                    {"CELLAR_IDLE_TIMEOUT_S", "2.5"},
+                    {"CELLAR_PRELOAD", "json,csv"},
+                    {"CELLAR_RETRY", ""}},
+                   Path("project"), {"max_sessions=4", "tool_mode=ipy-only"});
   ASSERT_TRUE(settings.ok()) << settings.status();
-  EXPECT_THAT(settings->env_allow, ElementsAre("A"));
+  std::map<std::string, std::string> shown;
+  for (const ShownSetting& setting : ShowSettings(*settings)) {
+    shown[setting.key] = setting.value + " " + setting.origin;
+  }
+  EXPECT_EQ(shown["max_sessions"], "4 option");
+  EXPECT_EQ(shown["tool_mode"], "\"ipy-only\" option");
+  EXPECT_EQ(shown["idle_timeout_s"], "2.5 environment variable CELLAR_IDLE_TIMEOUT_S");
+  EXPECT_EQ(shown["preload"], R"(["json","csv"] environment variable CELLAR_PRELOAD)");
+  EXPECT_EQ(shown["retry"], "\"never\" " + project);
+  EXPECT_EQ(shown["memory_cap_mb"], "1 " + user);
+  EXPECT_EQ(shown["env_deny"], R"(["A","B"] )" + user + ", " + project);
+  EXPECT_EQ(shown["output_budget_kb"], "50 default");
+}
+
+TEST_F(SettingsTest, NameTheVariableOrOptionThatDoesNotFit) {
+  EXPECT_EQ(LoadError({{"CELLAR_MAX_SESSIONS", "many"}}),
+            "environment variable CELLAR_MAX_SESSIONS: expected a whole number, found string");
+  const auto error_of = [&](const std::string& option) {
+    return std::string(LoadSettings({}, Path("project"), {option}).status().message());
+  };
+  EXPECT_EQ(error_of("max_sessions=0"), "option: max_sessions: 0 is not between 1 and 100000");
+  EXPECT_EQ(error_of("max_sessions"), "option: max_sessions is not KEY=VALUE");
+  EXPECT_THAT(error_of("nonsense=1"), HasSubstr("option: nonsense: unknown setting"));
 }
 
 TEST_F(SettingsTest, NeedNoHome) {
@@ -104,7 +152,8 @@ TEST_F(SettingsTest, RefuseAnUnknownKey) {
   EXPECT_EQ(LoadError(), file +
                              ": max_session: unknown setting; known are interpreter, preload, "
                              "env_allow, env_deny, tool_mode, interrupt_grace_s, max_sessions, "
-                             "idle_timeout_s, memory_cap_mb, retry, output_budget_kb");
+                             "max_waiting_calls, idle_timeout_s, memory_cap_mb, retry, "
+                             "output_budget_kb, artifacts_max_age_h, artifacts_max_mb");
 }
 
 TEST_F(SettingsTest, NameFileAndPlaceOfAValueThatDoesNotFit) {
@@ -158,9 +207,9 @@ TEST_F(SettingsTest, RefuseDeepNesting) {
 }
 
 TEST_F(SettingsTest, RefuseWhatIsNotAFile) {
-  std::filesystem::create_directories(Path("home/.cellar/settings.json"));
-  EXPECT_EQ(LoadError(),
-            "reading settings from " + Path("home/.cellar/settings.json") + ": not a regular file");
+  std::filesystem::create_directories(Path("home/.config/cellar/config.json"));
+  EXPECT_EQ(LoadError(), "reading settings from " + Path("home/.config/cellar/config.json") +
+                             ": not a regular file");
 }
 
 TEST_F(SettingsTest, LetPiPyOverrideTheToolMode) {

@@ -213,9 +213,9 @@ threads = [threading.Thread(target=one) for i in range(280)]
 for t in threads: t.start()
 for t in threads: t.join()
 threading.stack_size(0)
-len(errors) >= 20, set(errors)
+len(errors) >= 20, len(set(errors)), '256 of a session' in errors[0]
 )"),
-              ResultIs("(True, {'the host has ended the line of this thread'})"));
+              ResultIs("(True, 1, True)"));
   EXPECT_THAT(Run("call('echo', 1)"), ResultIs("1"));
 }
 
@@ -289,7 +289,8 @@ for t in threads: t.join()
   session().Interrupt();
   ExpectInterrupted(cell->Join());
   ExpectAllCancelled();
-  EXPECT_THAT(Run("for t in threads: t.join()\nlen(ended)"), ResultIs("4"));
+  // Not join(): after an interrupt Python 3.11 takes a thread for ended that is not.
+  EXPECT_THAT(Run("while len(ended) < 4: time.sleep(0.001)\nlen(ended)"), ResultIs("4"));
 }
 
 TEST_F(BridgeTest, AnInterruptEndsAwaitedCalls) {

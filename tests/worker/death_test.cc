@@ -203,7 +203,7 @@ class MemoryCapTest : public DeathTest {
  protected:
   SessionOptions Options() override {
     std::filesystem::create_directory(scratch_ / ".cellar");
-    std::ofstream(scratch_ / ".cellar/settings.json") << R"({"memory_cap_mb": 300})";
+    std::ofstream(scratch_ / ".cellar/config.json") << R"({"memory_cap_mb": 300})";
     return {.cwd = scratch_.path()};
   }
 

@@ -55,8 +55,7 @@ using host::WorkerExit;
 class Engine;
 class Session;
 
-// What is empty comes from ~/.cellar/settings.json and .cellar/settings.json in the working
-// directory, then from the environment.
+// What is empty comes from the settings (see host/runtime/settings.h), then from the environment.
 struct HostOptions {
   std::string interpreter;           // executable or environment directory
   std::vector<std::string> preload;  // modules that every session has imported for nothing

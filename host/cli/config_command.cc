@@ -1,0 +1,84 @@
+#include "host/cli/config_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "host/console/complain.h"
+#include "host/console/exit_codes.h"
+#include "host/output/printable.h"
+#include "host/runtime/settings.h"
+#include "nlohmann/json.hpp"
+
+namespace cellar::host {
+namespace {
+
+struct ConfigOptions {
+  std::string cwd;
+  std::vector<std::string> settings;
+  bool json = false;
+};
+
+void PrintTable(const std::vector<ShownSetting>& settings) {
+  size_t key_width = 0;
+  size_t value_width = 0;
+  for (const ShownSetting& setting : settings) {
+    key_width = std::max(key_width, setting.key.size());
+    value_width = std::max(value_width, setting.value.size());
+  }
+  for (const ShownSetting& setting : settings) {
+    std::printf("%-*s  %-*s  %s\n", static_cast<int>(key_width), setting.key.c_str(),
+                static_cast<int>(value_width), Printable(setting.value).c_str(),
+                Printable(setting.origin).c_str());
+  }
+}
+
+void PrintJson(const std::vector<ShownSetting>& settings) {
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  for (const ShownSetting& setting : settings) {
+    object[setting.key] = {{"value", nlohmann::ordered_json::parse(setting.value)},
+                           {"origin", setting.origin}};
+  }
+  using ErrorHandler = nlohmann::ordered_json::error_handler_t;
+  std::printf("%s\n", object.dump(2, ' ', false, ErrorHandler::replace).c_str());
+}
+
+int RunConfig(const ConfigOptions& options) {
+  std::error_code error;
+  const std::string cwd =
+      std::filesystem::canonical(options.cwd.empty() ? "." : options.cwd, error).string();
+  const absl::StatusOr<Settings> settings =
+      error ? absl::NotFoundError("directory " + options.cwd + ": " + error.message())
+            : LoadSettings(CurrentEnvironment(), cwd, options.settings);
+  if (!settings.ok()) {
+    Complain(settings.status());
+    return kExitUsage;
+  }
+  options.json ? PrintJson(ShowSettings(*settings)) : PrintTable(ShowSettings(*settings));
+  return kExitFine;
+}
+
+}  // namespace
+
+void AddConfigCommand(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<ConfigOptions>();
+  CLI::App* command =
+      app.add_subcommand("config", "Show the settings in effect, and where each comes from");
+  command->add_option("--cwd", options->cwd, "Directory of the project")->option_text("DIR");
+  command->add_option("--set", options->settings, "A setting for this run")
+      ->allow_extra_args(false)
+      ->option_text("KEY=VALUE");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "From the weakest to the strongest: the defaults, ~/.config/cellar/config.json (or under\n"
+      "XDG_CONFIG_HOME), .cellar/config.json of the directory, variables (CELLAR_MAX_SESSIONS=8,\n"
+      "lists with commas; PI_PY for tool_mode), options. Lists of variables (env_allow, env_deny)\n"
+      "add up, and a directory's file cannot let secrets through to cells.");
+  command->callback([options, exit_code] { *exit_code = RunConfig(*options); });
+}
+
+}  // namespace cellar::host

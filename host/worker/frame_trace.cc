@@ -1,0 +1,71 @@
+#include "host/worker/frame_trace.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "host/base/fds.h"
+#include "host/wire/messages.h"
+
+namespace cellar::host {
+namespace {
+
+constexpr size_t kShownBytes = 120;
+
+// -1 when nothing is traced. Stays open to the end of the program.
+int OpenTrace() {
+  const char* value = std::getenv("PI_PYTHON_IPC_TRACE");
+  if (value == nullptr || *value == '\0' || std::string_view(value) == "0") return -1;
+  if (std::string_view(value) == "1") return STDERR_FILENO;
+  return open(value, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+std::string NameOf(uint16_t type) {
+  using enum wire::MessageType;
+  switch (static_cast<wire::MessageType>(type)) {
+    case kSetup:
+      return "Setup";
+    case kExecute:
+      return "Execute";
+    case kSet:
+      return "Set";
+    case kGet:
+      return "Get";
+    case kExit:
+      return "Exit";
+    case kEnter:
+      return "Enter";
+    case kHello:
+      return "Hello";
+    case kDisplay:
+      return "Display";
+    case kError:
+      return "Error";
+    case kDone:
+      return "Done";
+    case kNotice:
+      return "Notice";
+    case kValue:
+      return "Value";
+    default:
+      return absl::StrCat("type ", type);
+  }
+}
+
+}  // namespace
+
+void TraceFrame(FrameDirection direction, int worker_pid, uint16_t type, std::string_view payload) {
+  static const int fd = OpenTrace();
+  if (fd < 0) return;
+  const bool is_whole = payload.size() <= kShownBytes;
+  const std::string shown(payload.substr(0, kShownBytes));
+  WriteAll(fd, absl::StrCat("cellar: frame ", direction == FrameDirection::kToWorker ? "->" : "<-",
+                            " ", worker_pid, " ", NameOf(type), " ", payload.size(),
+                            " bytes: ", absl::CHexEscape(shown), is_whole ? "" : "...", "\n"));
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,64 @@
+"""Tools that cells reach by HTTP, through the program as a user starts it."""
+import json
+import signal
+import threading
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from program import ProgramTest
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append((self.path, self.headers["Authorization"], body))
+        if body["name"] == "hang":
+            self.server.hanging.set()
+            self.rfile.read(1)  # until the caller goes away
+            self.server.left.set()
+            return
+        answer = json.dumps({"ok": True, "value": body["args"]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
+
+
+class HttpBridge(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.requests, self.server.hanging, self.server.left = [], threading.Event(), threading.Event()
+        thread = threading.Thread(target=self.server.serve_forever, args=(0.02,))
+        thread.start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(thread.join)
+        self.addCleanup(self.server.shutdown)
+        self.env.update(PI_TOOL_BRIDGE_URL=f"http://127.0.0.1:{self.server.server_port}", PI_TOOL_BRIDGE_TOKEN="t",
+                        PI_TOOL_BRIDGE_SESSION="s", http_proxy="http://127.0.0.1:1")
+
+    def test_plain_async_and_parallel_calls(self):
+        code, out, err = self.run_cellar(
+            "eval", "tool.echo({'n': 1})", "await tool.echo.aio(n=2)",
+            "parallel([lambda n=n: tool.echo(n=n)['n'] for n in range(16)], 16) == list(range(16))")
+        self.assertEqual((code, out, err), (0, "{'n': 1}\n{'n': 2}\nTrue\n", ""))
+        self.assertEqual(self.server.requests[1], (
+            "/v1/tool", "Bearer t", {"session": "s", "run": "2", "name": "echo", "args": {"n": 2}}))
+
+    def test_an_interrupt_ends_a_call_that_waits(self):
+        for cell in ("tool.hang()", "await tool.hang.aio()", "parallel([tool.hang])"):
+            with self.subTest(cell):
+                self.server.hanging.clear()
+                self.server.left.clear()
+                process = self.start("eval", "--timeout", "0", cell)
+                self.assertTrue(self.server.hanging.wait(20))
+                process.send_signal(signal.SIGINT)
+                self.assertEqual(process.wait(10), 130)
+                self.assertTrue(self.server.left.wait(5))
+
+
+if __name__ == "__main__":
+    unittest.main()

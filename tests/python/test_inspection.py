@@ -1,0 +1,73 @@
+import builtins
+import unittest
+
+from cellar_runtime import inspection, tracebacks
+from cellar_runtime.completeness import is_complete
+from helpers import HelperTest
+
+SOURCE = '''class Cart:
+    """Holds things."""
+    wheels = 4
+
+    def load(self, what, at=object(), *, note: "str" = "x"):
+        """Puts one in."""
+        return what
+'''
+
+
+class Inspect(HelperTest):
+    def setUp(self):
+        super().setUp()
+        self.names = {"__builtins__": builtins, "__name__": "__main__"}
+        tracebacks.register_source("<cell 901>", SOURCE)
+        exec(compile(SOURCE, "<cell 901>", "exec"), self.names)
+        exec("cart = Cart()", self.names)
+
+    def at(self, text, cursor=None, with_source=False):
+        return inspection.inspect_at(self.names, text, len(text) if cursor is None else cursor, with_source)
+
+    def test_a_method(self):
+        facts = self.at("cart.load(1)", 7, True)
+        self.assertEqual((facts["name"], facts["type"], facts["signature"], facts["docstring"]),
+                         ("cart.load", "method", "load(what, at=..., *, note: 'str' = 'x')", "Puts one in."))
+        self.assertTrue(facts["source"].lstrip().startswith("def load(self"))
+
+    def test_a_class_of_a_cell_has_its_source(self):
+        self.assertEqual(self.at("Cart", with_source=True)["source"], SOURCE)
+
+    def test_values_builtins_and_brackets(self):
+        self.assertEqual(self.at("cart.wheels")["value"], "4")
+        self.assertEqual(self.at("len")["signature"], "len(obj, /)")
+        self.assertEqual(self.at("cart.load(1, [2, (3), ")["name"], "cart.load")
+        self.assertEqual(self.at("print(cart.")["name"], "print")
+        for text in ("", "nothing", "cart.nothing", "3 + ", "1.5"):
+            with self.subTest(text):
+                self.assertEqual(self.at(text), {"found": False})
+
+    def test_description(self):
+        self.assertEqual(inspection.describe(self.names, "cart", False), "Type:      Cart\nDocstring:\nHolds things.")
+        self.assertEqual(inspection.describe(self.names, "cart.wheels", False).splitlines()[:2],
+                         ["Type:      int", "Value:     4"])
+
+
+class IsComplete(unittest.TestCase):
+    def check(self, status, indent, *texts):
+        for text in texts:
+            with self.subTest(text):
+                self.assertEqual(is_complete(text), {"status": status, "indent": indent})
+
+    def test_complete(self):
+        self.check("complete", "", "", "x = 1", "await f()", "for x in y: pass", "if x:\n    y\n", "!ls", "x = !ls",
+                   "%time x", "name?", "%%bash\nls\n\n", "%cd x\ny = 2", "# comment")
+
+    def test_incomplete(self):
+        self.check("incomplete", "    ", "if x:", "def f():", "for x in y:\n    z", "if x:\n    f(1,", "if x:\n    !ls")
+        self.check("incomplete", "", "f(", "x = '''a", "x = \\", "!ls \\", "%%bash\nls", "@decorator")
+        self.check("incomplete", "", "def f():\n    return 1")
+
+    def test_invalid(self):
+        self.check("invalid", "", "x = = 1", "'open", ")", "\0", "if x:\ny")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,195 @@
+// Cells that are not Python as they stand: commands of the shell, magics, questions.
+#include <filesystem>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/worker/worker_test.h"
+
+namespace cellar::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+class MagicsTest : public WorkerTest {
+ protected:
+  SessionOptions Options() override { return {.cwd = scratch_.path()}; }
+
+  std::string TracebackOf(std::string code) {
+    CellOutcome outcome = Run(std::move(code));
+    EXPECT_EQ(outcome.status, CellStatus::kError);
+    return outcome.error ? outcome.error->traceback : "";
+  }
+
+  ScratchDirectory scratch_;
+};
+
+TEST_F(MagicsTest, ACommandShowsItsOutputAsItComes) {
+  StartedCell cell(session(), "!echo first; sleep 60");
+  cell.WaitFor("first");
+  session().Interrupt();
+  EXPECT_EQ(cell.Join().status, CellStatus::kCancelled);
+  EXPECT_THAT(Evaluate("1"), "1");
+}
+
+TEST_F(MagicsTest, ACommandThatIgnoresTheInterruptIsKilled) {
+  StartedCell cell(session(), "!trap '' INT; echo on; while :; do sleep 0.05; done");
+  cell.WaitFor("on");
+  session().Interrupt();
+  CellOutcome outcome = cell.Join();
+  EXPECT_EQ(outcome.status, CellStatus::kCancelled);
+  EXPECT_EQ(outcome.state, StateAfter::kKept);
+}
+
+TEST_F(MagicsTest, AnAssignedCommandGivesLinesTextAndReturnCode) {
+  CellOutcome outcome = Run("x = !printf 'a\\nb\\377\\n'; exit 3\nx, x.text, x.returncode");
+  EXPECT_THAT(outcome, ResultIs("(['a', 'b\uFFFD'], 'a\\nb\uFFFD\\n', 3)"));
+  EXPECT_EQ(outcome.stdout_text(), "");
+}
+
+TEST_F(MagicsTest, AFailureOfACommandIsSaidAndTheCellGoesOn) {
+  CellOutcome outcome = Run("!exit 4\n_exit_code");
+  EXPECT_THAT(outcome, ResultIs("4"));
+  EXPECT_EQ(outcome.stderr_text(), "[exit code 4]\n");
+}
+
+TEST_F(MagicsTest, ACommandDoesNotWaitForWhatItLeavesInTheBackground) {
+  CellOutcome outcome = Run("!sleep 60 & echo started", {.timeout = absl::Seconds(10)});
+  EXPECT_TRUE(outcome.ok()) << ::testing::PrintToString(outcome);
+  EXPECT_EQ(outcome.stdout_text(), "started\n");
+}
+
+TEST_F(MagicsTest, ValuesOfTheCellAreFilledIn) {
+  EXPECT_EQ(Run("def f(name):\n    !echo {name.upper()} $name ${name}. '{print $1}'\nf('ab')")
+                .stdout_text(),
+            "AB ab . {print $1}\n");
+}
+
+TEST_F(MagicsTest, ValidPythonAndStringsAreLeftAlone) {
+  EXPECT_THAT(Run("y = 7\nx = 9 \\\n% y\nx"), ResultIs("2"));
+  EXPECT_THAT(Run("text = '''\n!no\n%nor this\nwhy?\n'''\n!true\nlen(text)"), ResultIs("20"));
+  EXPECT_THAT(Run("n = (8\n % 3)\n!true\nn"), ResultIs("2"));
+}
+
+TEST_F(MagicsTest, LinesInATracebackAreTheUsersOwn) {
+  EXPECT_EQ(TracebackOf("!true\n\ndef f():\n    %cd /nowhere/at/all\nf()"),
+            "Traceback (most recent call last):\n"
+            "  File \"<cell 1>\", line 5, in <module>\n"
+            "    f()\n"
+            "  File \"<cell 1>\", line 4, in f\n"
+            "    %cd /nowhere/at/all\n"
+            "FileNotFoundError: [Errno 2] No such file or directory: '/nowhere/at/all'");
+  EXPECT_EQ(TracebackOf("!true\nx = = 1"),
+            "  File \"<cell 2>\", line 2\n"
+            "    x = = 1\n"
+            "        ^\n"
+            "SyntaxError: invalid syntax");
+}
+
+TEST_F(MagicsTest, AnUnknownMagicListsThoseThereAre) {
+  EXPECT_THAT(TracebackOf("x = 1\n%nonsense"),
+              AllOf(HasSubstr("line 2\n    %nonsense\n"),
+                    HasSubstr("there is no magic %nonsense; there are: %cd, %env")));
+  EXPECT_THAT(TracebackOf("%%nonsense\nx"), HasSubstr("there are: %%bash, %%capture"));
+  EXPECT_THAT(TracebackOf("x"), HasSubstr("NameError"));  // nothing of the first cell was run
+}
+
+TEST_F(MagicsTest, TimesWithAwaitInside) {
+  Run("import asyncio");
+  CellOutcome outcome = Run("%%time\nx = 3\nawait asyncio.sleep(0.01)\nx + 1");
+  EXPECT_THAT(outcome, ResultIs("4"));
+  EXPECT_THAT(outcome.stdout_text(), ContainsRegex("CPU times: user .*\nWall time: [0-9.]+ ms"));
+  EXPECT_THAT(Run("%time await asyncio.sleep(0, 'slept')"), ResultIs("'slept'"));
+  EXPECT_THAT(Run("%time y = 5\ny"), ResultIs("5"));
+  EXPECT_THAT(Run("%timeit -n 2 -r 3 await asyncio.sleep(0)").stdout_text(),
+              HasSubstr("of 3 runs, 2 loops each)\n"));
+  EXPECT_THAT(Run("%%timeit -n1 -r1 z = [1]\nawait asyncio.sleep(0)\nz.append(1)").stdout_text(),
+              HasSubstr("of 1 run, 1 loop each"));
+  EXPECT_THAT(Run("r = %timeit -q -o -n1 -r2 1 + 1\nlen(r.timings)"), ResultIs("2"));
+  EXPECT_THAT(TracebackOf("%%timeit\n1\n1/0"), HasSubstr("line 3, in loop\n    1/0"));
+}
+
+TEST_F(MagicsTest, CapturesWhatACellShows) {
+  CellOutcome outcome = Run(
+      "%%capture out\nimport sys\nprint('a')\n!echo b\nprint('c', file=sys.stderr)\ndisplay(5)\n6");
+  EXPECT_EQ(outcome.outputs.size(), 0u);
+  EXPECT_THAT(Run("out.stdout, out.stderr, out.outputs"),
+              ResultIs("('a\\nb\\n', 'c\\n', [{'text/plain': b'5'}])"));
+  outcome = Run("out.show()");
+  EXPECT_EQ(outcome.stdout_text(), "a\nb\n");
+  EXPECT_EQ(outcome.stderr_text(), "c\n");
+  EXPECT_EQ(Run("print('shown again')").stdout_text(), "shown again\n");
+  EXPECT_THAT(TracebackOf("%%capture\n1/0"), HasSubstr("line 2, in <module>\n    1/0"));
+}
+
+TEST_F(MagicsTest, ScriptsRunInTheirShell) {
+  CellOutcome outcome =
+      Run("%%bash\nread line || echo nothing to read\necho out; echo err >&2; echo ${BASH##*/}");
+  EXPECT_THAT(outcome.stdout_text(),
+              AllOf(HasSubstr("nothing to read\n"), HasSubstr("out\n"), HasSubstr("bash\n")));
+  EXPECT_EQ(outcome.stderr_text(), "err\n");
+  EXPECT_THAT(TracebackOf("%%sh\nexit 3"),
+              HasSubstr("CalledProcessError: Command 'sh' returned non-zero exit status 3"));
+}
+
+TEST_F(MagicsTest, FilesAreWrittenRunAndLoaded) {
+  EXPECT_EQ(
+      Run("%%writefile prog.py\nimport sys\nargs = sys.argv[1:]\nname = __name__\n").stdout_text(),
+      "Writing prog.py\n");
+  EXPECT_THAT(Run("%run prog.py 'a b' c\nargs, name"), ResultIs("(['a b', 'c'], '__main__')"));
+  EXPECT_EQ(Run("%%writefile -a prog.py\nboth = args + [1]\n").stdout_text(),
+            "Appending to prog.py\n");
+  EXPECT_THAT(Run("%load prog.py\nboth == args + [1]"), ResultIs("True"));
+  EXPECT_THAT(TracebackOf("%run missing.py"), HasSubstr("FileNotFoundError"));
+}
+
+TEST_F(MagicsTest, DirectoriesAndVariables) {
+  std::filesystem::create_directory(scratch_ / "inner");
+  const std::string inner = std::filesystem::canonical(scratch_ / "inner");
+  EXPECT_EQ(Run("%cd inner").stdout_text(), inner + "\n");
+  EXPECT_THAT(Run("%pwd"), ResultIs("'" + inner + "'"));
+  EXPECT_THAT(Run("import sys\n%cd -\nsys.path[0] == '" + inner + "'"), ResultIs("False"));
+  EXPECT_THAT(Run("%ls").stdout_text(), HasSubstr("inner\n"));
+  EXPECT_EQ(Run("%env CELLAR_X=1 2").stdout_text(), "env: CELLAR_X=1 2\n");
+  EXPECT_THAT(Run("x = %env CELLAR_X\nx"), ResultIs("'1 2'"));
+  EXPECT_THAT(TracebackOf("%env CELLAR_NONE"), HasSubstr("CELLAR_NONE is not set"));
+  EXPECT_TRUE(Run("%matplotlib inline").ok());
+}
+
+TEST_F(MagicsTest, FilesOfTheUserDoNotTakeTheStandardLibrarysPlace) {
+  Run("for name in ('shlex', 'resource', 'codeop', 'pkgutil'): write(name + '.py', 'raise "
+      "SystemExit(name)')");
+  EXPECT_THAT(Run("%time 1 + 1"), ResultIs("2"));
+  EXPECT_TRUE(session().Complete("import o").ok());
+  EXPECT_TRUE(session().IsComplete("x").ok());
+}
+
+TEST_F(MagicsTest, NamesAreListedAndForgotten) {
+  EXPECT_EQ(Run("wagon = 4\nread = 'mine'\n%who").stdout_text(), "read  wagon\n");
+  EXPECT_EQ(Run("%whos int").stdout_text(), "Variable  Type  Value\nwagon     int   4\n");
+  EXPECT_EQ(Run("%reset -f\n%who").stdout_text(), "no names\n");
+  EXPECT_THAT(Run("callable(read), 'wagon' in globals(), __name__"),
+              ResultIs("(True, False, '__main__')"));
+}
+
+TEST_F(MagicsTest, QuestionsShowWhatAnObjectIs) {
+  Run("def area(width, height=2):\n    '''Of a rectangle.'''\n    return width * height");
+  EXPECT_EQ(Run("area?").stdout_text(),
+            "Signature: area(width, height=2)\nType:      function\nDocstring:\nOf a rectangle.\n");
+  EXPECT_THAT(Run("?area").stdout_text(), HasSubstr("Of a rectangle."));
+  EXPECT_THAT(Run("area??").stdout_text(), HasSubstr("return width * height"));
+  EXPECT_EQ(Run("nothing?").stdout_text(), "Object `nothing` not found.\n");
+  EXPECT_THAT(Run("read?").stdout_text(), HasSubstr("Read a text file"));
+  EXPECT_THAT(Run("%lsmagic").stdout_text(), AllOf(HasSubstr("%pip"), HasSubstr("%%writefile")));
+}
+
+TEST_F(MagicsTest, PipIsThatOfTheSessionsPython) {
+  EXPECT_THAT(Run("%pip --version").stdout_text(), HasSubstr("(python 3.11)"));
+  EXPECT_THAT(Run("!pip --version").stdout_text(), HasSubstr("(python 3.11)"));
+  EXPECT_THAT(TracebackOf("%pip nonsense"), HasSubstr("CalledProcessError"));
+}
+
+}  // namespace
+}  // namespace cellar::testing
