@@ -20,6 +20,7 @@ class Console {
   ~Console();
 
   EventLoop& loop() { return *loop_; }
+  const ArtifactStore& artifacts() const { return *artifacts_; }
   TemplatePool& templates() { return *templates_; }
   Session& session() { return *session_; }
   const Launch& launch() const { return launch_; }

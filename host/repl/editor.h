@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/repl/block_screen.h"
+#include "host/console/block_screen.h"
 
 namespace cellar::host {
 
@@ -93,8 +93,8 @@ class Editor {
   bool needs_paint_ = false;
   bool is_pasting_ = false;
   std::string message_;  // of readline, in the prompt's place: what is searched for, say
-  std::string keys_;   // fed, and not taken yet
-  std::string lines_;  // of the cell, before the line that readline has; only without painting
+  std::string keys_;     // fed, and not taken yet
+  std::string lines_;    // of the cell, before the line that readline has; only without painting
   std::vector<std::string> below_;
 };
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "host/console/block_screen.h"
+
 namespace cellar::host {
 
 struct Typed {
@@ -16,12 +18,6 @@ struct Typed {
   std::string_view continuation;  // before the others
   // Shown under the text, cut to the width: completions, a question.
   std::vector<std::string> below;
-};
-
-struct Picture {
-  std::vector<std::string> rows;  // with colours, each complete in itself; at least one
-  size_t cursor_row = 0;
-  int cursor_column = 0;
 };
 
 // Tabs go to the next multiple of this, counted from the start of the line.

@@ -23,13 +23,22 @@ constexpr char kCtrlZ = 0x1A;
 
 }  // namespace
 
-Prompt::Prompt(Console& console, const std::string& session_name)
+Prompt::Prompt(Console& console, InputDesk& desk, const std::string& session_name)
     : console_(console),
-      printer_([this] { Leave(kExitFine); }),
+      desk_(desk),
+      printer_([this] { Leave(kExitFine); }, {.loop = &console.loop(),
+                                              .images = &console.artifacts(),
+                                              .lines = 20,
+                                              .hint = ":expand shows all"}),
       can_paint_(MovesCursor(STDOUT_FILENO)),
       terminal_(STDIN_FILENO, can_paint_),
       editor_(*this, can_paint_, WantsColour(STDOUT_FILENO)),
-      history_(StateDirectory(CurrentEnvironment()) + "/history", session_name) {}
+      completer_(editor_, console.session()),
+      history_(StateDirectory(CurrentEnvironment()) + "/history", session_name) {
+  desk_.set_on_change([this] { OnInputAsked(); });
+}
+
+Prompt::~Prompt() { desk_.set_on_change(nullptr); }
 
 int Prompt::Run() {
   absl::StatusOr<std::vector<std::string>> cells = history_.Load();
@@ -124,12 +133,41 @@ void Prompt::OnInterrupt() {
   editor_.Abandon();
 }
 
+// The line that a cell has begun to print is the prompt of its input().
+void Prompt::OnInputAsked() {
+  if (std::exchange(is_asking_, false)) editor_.Close();
+  const InputDesk::Request* request = desk_.first();
+  if (request == nullptr || leaving_) return;
+  is_asking_ = true;
+  editor_.Open({.prompt = printer_.TakeLine(), .is_cell = false, .is_hidden = request->hidden});
+}
+
 void Prompt::OnEndOfInput(bool has_text) {
+  if (is_asking_) {
+    if (!has_text) desk_.Answer(std::nullopt);
+    return;
+  }
   if (!has_text) return Leave(kExitFine);
   Ask("leave, and drop what is typed? [y/N]", [this] { Leave(kExitFine); });
 }
 
-void Prompt::OnTab(std::string, size_t) {}
+void Prompt::OnTab(std::string text, size_t cursor) {
+  completer_.Complete(std::move(text), cursor);
+}
+
+void Prompt::OnText(Stream stream, std::string_view text) {
+  log_.recorder().AddText(stream, text);
+  editor_.Suspend();  // another thread of the cell may be asking for input
+  printer_.OnText(stream, text);
+  editor_.Resume();
+}
+
+void Prompt::OnDisplay(const wire::Display& display) {
+  log_.recorder().AddDisplay(display);
+  editor_.Suspend();
+  printer_.OnDisplay(display);
+  editor_.Resume();
+}
 
 void Prompt::OnBackgroundText(Stream stream, std::string_view text) {
   // Whole lines only: the rest of one would stand behind the prompt.
@@ -143,16 +181,34 @@ void Prompt::OnBackgroundText(Stream stream, std::string_view text) {
 }
 
 void Prompt::OnEntered(std::string text) {
+  if (std::exchange(is_asking_, false)) return desk_.Answer(text + "\n");
   if (text.find_first_not_of(" \t\n") == std::string::npos) return Show();
   editor_.AddHistory(text);
   if (absl::Status status = history_.Append(text); !status.ok()) Complain(status);
-  RunCell(std::move(text));
+  if (text[0] == ':') return RunCommand(text);
+  sources_ = {std::move(text)};
+  RunNext();
 }
 
-void Prompt::RunCell(std::string source) {
+void Prompt::Say(const std::string& text) {
+  editor_.Suspend();
+  printer_.Note(text);
+  editor_.Resume();
+}
+
+void Prompt::RunNext() {
+  if (sources_.empty()) {
+    is_loading_ = false;
+    return Show();
+  }
+  std::string source = std::move(sources_.front());
+  sources_.pop_front();
+  if (is_loading_) ShowSource(source);
+  log_.Begin(source);
+  printer_.OnCellStarted(0, {});
   printer_.OnText(Stream::kStdout, std::exchange(background_, ""));
   console_.session().Run(
-      {.code = std::move(source), .observer = &printer_},
+      {.code = std::move(source), .observer = this},
       [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
 }
 
@@ -164,10 +220,12 @@ void Prompt::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
     return Leave(kExitCannotRun);
   }
   if (outcome->error && outcome->error->exit_code) return Leave(*outcome->error->exit_code);
+  log_.End(*outcome);
+  if (!outcome->ok()) sources_.clear();
   next_count_ = outcome->state == StateAfter::kLost ? 1 : outcome->execution_count + 1;
   printer_.OnCellFinished(0, {.status = CellRunStatus::kComplete, .outcome = *std::move(outcome)});
   printer_.EndLine();
-  Show();
+  RunNext();
 }
 
 void Prompt::Leave(int exit_code) {

@@ -1,4 +1,5 @@
 """`cellar repl`, and `cellar` without arguments, on a real terminal."""
+import json
 import os
 import stat
 import tempfile
@@ -260,6 +261,99 @@ class OnScreen(ProgramTest):
         screen = self.screen()
         screen.keys("for i in range(5): print(f'\\r{i * 25} %', end='', flush=True)", "Enter")
         screen.wait_for("\n100 %\nIn [2]:")
+
+    def test_tab_completes_from_the_live_session(self):
+        screen = self.screen()
+        screen.keys("def compute(first, second=2): return first + second", "Enter")
+        screen.wait_for("In [2]:")
+        screen.keys("compu", "Tab")
+        screen.wait_for("In [2]: compute\ncompute(first, second=2)")
+        screen.keys("(40)", "Enter")
+        screen.wait_for("In [2]: compute(40)\n42\nIn [3]:")
+        screen.keys("''.is", "Tab")
+        screen.wait_for("istitle       isupper")
+        screen.keys("upp", "Tab")
+        screen.wait_for("In [3]: ''.isupper\nisupper()")
+
+    def test_a_question_mark_tells_what_something_is(self):
+        screen = self.screen()
+        screen.keys("def compute(first): 'Says what it does.'", "Enter")
+        screen.wait_for("In [2]:")
+        screen.keys("compute?", "Enter")
+        screen.wait_for("In [3]:")
+        self.assertIn("Says what it does.", screen.text())
+
+    def test_input_is_asked_for_in_the_line_that_the_cell_began(self):
+        screen = self.screen()
+        screen.keys("name = input('who? '); name.upper()", "Enter")
+        screen.wait_for("\nwho?")
+        screen.keys("Adam", "BSpace", "Enter")
+        screen.wait_for("\nwho? Ada\n'ADA'\nIn [2]:")
+
+    def test_a_password_is_not_shown(self):
+        screen = self.screen()
+        screen.keys("import getpass; secret = getpass.getpass('word: '); secret == 'sesame'", "Enter")
+        screen.wait_for("\nword:")
+        screen.keys("sesame", "Enter")
+        screen.wait_for("\nword:\nTrue\nIn [2]:")
+
+    def test_ctrl_c_interrupts_a_cell_that_asks_and_ctrl_d_ends_its_input(self):
+        screen = self.screen()
+        screen.keys("input('who? ')", "Enter")
+        screen.wait_for("\nwho?")
+        screen.keys("C-c")
+        screen.wait_for("state kept\nIn [2]:")
+        screen.keys("input('again? ')", "Enter")
+        screen.wait_for("\nagain?")
+        screen.keys("C-d")
+        screen.wait_for("In [3]:")
+        self.assertIn("EOFError", screen.text())
+
+    def test_long_output_is_collapsed_and_expanded(self):
+        screen = self.screen(rows=60)
+        screen.keys("for i in range(100): print('line', i)", "Enter")
+        tail = "".join(f"\nline {i}" for i in range(80, 100))
+        screen.wait_for(f"\nline 19\n… 60 lines left out; :expand shows all{tail}\nIn [2]:")
+        screen.keys(":expand", "Enter")
+        screen.wait_for("".join(f"\nline {i}" for i in range(45, 100)) + "\nIn [2]:")
+
+    def test_json_is_a_folded_tree_that_expand_unfolds(self):
+        screen = self.screen()
+        screen.keys("display({'name': 'n' * 60, 'deep': {'er': {'est': [1, 2]}}})", "Enter")
+        screen.wait_for('  "deep": {\n    "er": {… 1 key}\n  }\n}\nIn [2]:')
+        screen.keys(":expand", "Enter")
+        screen.wait_for('    "er": {\n      "est": [\n        1,\n        2\n      ]\n    }\n  }\n}\nIn [2]:')
+
+    def test_a_cell_that_takes_long_says_how_it_is(self):
+        screen = self.screen()
+        screen.keys("import time; log('begun'); phase('sleeping'); time.sleep(2)", "Enter")
+        screen.wait_for("s  sleeping")
+        screen.wait_for("\n· begun\ntook 2.0 s\nIn [2]:")
+
+    def test_cells_are_saved_with_outputs_and_loaded_again(self):
+        path = os.path.join(self.env["XDG_STATE_HOME"], "cells.ipynb")
+        screen = self.screen()
+        screen.keys("x = 6", "Enter")
+        screen.wait_for("In [2]:")
+        screen.keys("x * 7", "Enter")
+        screen.wait_for("In [3]:")
+        screen.keys(f":save {path}", "Enter")
+        screen.wait_for("In [3]:")
+        with open(path) as file:
+            cells = json.load(file)["cells"]
+        self.assertEqual(["".join(cell["source"]) for cell in cells], ["x = 6", "x * 7"])
+        self.assertEqual(cells[1]["outputs"][0]["data"]["text/plain"], ["42"])
+        screen.keys(":reset", "Enter")
+        screen.wait_for("cellar: a fresh namespace\nIn [1]:")
+        screen.keys("'x' in globals()", "Enter")
+        screen.wait_for("False\nIn [2]:")
+        screen.keys(f":load {path}", "Enter")
+        screen.wait_for("In [2]: x = 6\nIn [3]: x * 7\n42\nIn [4]:")
+
+    def test_an_unknown_command_is_said(self):
+        screen = self.screen()
+        screen.keys(":nothing", "Enter")
+        screen.wait_for("cellar: no command :nothing; :help lists them\nIn [1]:")
 
 
 if __name__ == "__main__":

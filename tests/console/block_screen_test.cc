@@ -1,4 +1,4 @@
-#include "host/repl/block_screen.h"
+#include "host/console/block_screen.h"
 
 #include <unistd.h>
 

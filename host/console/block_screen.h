@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "host/repl/painter.h"
-
 namespace cellar::host {
 
 struct ScreenSize {
@@ -15,6 +13,12 @@ struct ScreenSize {
   int columns = 80;
 };
 ScreenSize SizeOfScreen(int fd);
+
+struct Picture {
+  std::vector<std::string> rows;  // with colours, each complete in itself; at least one
+  size_t cursor_row = 0;
+  int cursor_column = 0;
+};
 
 class BlockScreen {
  public:
