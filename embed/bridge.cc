@@ -156,13 +156,20 @@ void DefineBridge(py::module_& module) {
     return py::make_tuple(offer.sequence, py::bytes(offer.json));
   });
   module.def("hear_interrupt", &HearInterruptByBridge);
-  module.def("abandon_lines", &AbandonLines);
 }
 
 void ReceiveOffer(wire::BridgeOffer offer) {
   const auto kind = static_cast<size_t>(offer.kind);
   if (kind >= g_offers.size() || offer.sequence <= g_offers[kind].sequence) return;
   g_offers[kind] = std::move(offer);
+}
+
+std::vector<int> LineFds() {
+  std::vector<int> fds;
+  for (const Line* line : g_lines) {
+    if (line->fd() >= 0) fds.push_back(line->fd());
+  }
+  return fds;
 }
 
 void AbandonLines() {

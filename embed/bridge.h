@@ -4,6 +4,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <vector>
+
 #include "host/wire/messages.h"
 
 namespace cellar::embed {
@@ -14,6 +16,8 @@ void DefineBridge(pybind11::module_& module);
 // What the host offers has come over the channel. Under the GIL.
 void ReceiveOffer(wire::BridgeOffer offer);
 
+// The open sockets of all lines.
+std::vector<int> LineFds();
 // In a copy of this process: the lines are the original's. Each is made anew on its next use.
 void AbandonLines();
 

@@ -1,5 +1,6 @@
 #include "embed/channel.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -8,6 +9,11 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <utility>
+
+#include "host/wire/control.h"
+#include "host/wire/messages.h"
 
 namespace cellar::embed {
 namespace {
@@ -59,16 +65,42 @@ void Channel::SendWithFd(const std::string& frame, int fd) {
 
 std::vector<Channel::Message> Channel::Receive() {
   char buffer[kReadSize];
-  ssize_t size = recv(fd_.get(), buffer, sizeof(buffer), MSG_DONTWAIT);
+  alignas(cmsghdr) char ancillary[CMSG_SPACE(wire::kBirthFdCount * sizeof(int))];
+  iovec part = {buffer, sizeof(buffer)};
+  msghdr header = {.msg_iov = &part,
+                   .msg_iovlen = 1,
+                   .msg_control = ancillary,
+                   .msg_controllen = sizeof(ancillary)};
+  ssize_t size = recvmsg(fd_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) _exit(0);
-  if (size > 0) decoder_.Feed(std::string_view(buffer, static_cast<size_t>(size)));
+  if (size > 0) {
+    wire::TakeFds(header, arrived_fds_);
+    decoder_.Feed(std::string_view(buffer, static_cast<size_t>(size)));
+  }
   std::vector<Message> messages;
   while (true) {
     auto frame = decoder_.Next();
     if (!frame.ok()) _exit(kExitChannelLost);
     if (!*frame) return messages;
-    messages.push_back({(*frame)->type, std::string((*frame)->payload)});
+    messages.push_back({(*frame)->type, std::string((*frame)->payload), {}});
+    // A read ends behind the packet that carries descriptors, so they belong to its last frame.
+    if (messages.back().type == static_cast<uint16_t>(wire::MessageType::kCopy)) {
+      messages.back().fds = std::exchange(arrived_fds_, {});
+    }
   }
+}
+
+void Channel::WaitUntilReadable() {
+  pollfd ready = {fd_.get(), POLLIN, 0};
+  poll(&ready, 1, -1);
+}
+
+void Channel::Adopt(UniqueFd fd) {
+  const int number = fd_.release();
+  dup3(fd.get(), number, O_CLOEXEC);
+  // A thread of the original may have been sending: its lock and its half frame are not ours.
+  std::destroy_at(this);
+  std::construct_at(this, UniqueFd(number));
 }
 
 bool Channel::StillOurs() const {

@@ -26,9 +26,14 @@ class Channel {
   struct Message {
     uint16_t type;
     std::string payload;
+    std::vector<UniqueFd> fds;  // of a Copy
   };
   // Whatever has arrived, without waiting. Ends the process when the host is gone.
   std::vector<Message> Receive();
+  void WaitUntilReadable();
+
+  // In a copy of this process: speaks to the host over `fd` from now on, under the old number.
+  void Adopt(UniqueFd fd);
 
   int fd() const { return fd_.get(); }
 
@@ -39,6 +44,7 @@ class Channel {
   ino_t inode_;
   std::mutex sending_;
   wire::FrameDecoder decoder_;
+  std::vector<UniqueFd> arrived_fds_;
 };
 
 // Exit code of a worker whose channel a cell closed or replaced.

@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <unordered_map>
-#include <vector>
 
 namespace cellar::embed {
 namespace {
@@ -87,6 +86,14 @@ bool ReapDead(const std::set<pid_t>& spared) {
 }
 
 }  // namespace
+
+std::vector<pid_t> ChildrenOf(pid_t parent) {
+  std::vector<pid_t> children;
+  for (const auto& [pid, row] : ReadProcesses()) {
+    if (row.parent == parent && row.state != 'Z' && row.state != 'X') children.push_back(pid);
+  }
+  return children;
+}
 
 void BecomeSubreaper() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 

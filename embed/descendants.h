@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <set>
+#include <vector>
 
 namespace cellar::embed {
 
@@ -15,5 +16,8 @@ void BecomeSubreaper();
 // Kills and reaps all descendants except `spared` children and what is below them. Returns when
 // none is left.
 void KillDescendants(const std::set<pid_t>& spared = {});
+
+// The living children of a process. Reads all of /proc.
+std::vector<pid_t> ChildrenOf(pid_t parent);
 
 }  // namespace cellar::embed

@@ -24,4 +24,6 @@ void ArmForkGuard() {
 
 bool IsForkedChild() { return g_forked_child; }
 
+void LeaveForkGuard() { g_forked_child = false; }
+
 }  // namespace cellar::embed

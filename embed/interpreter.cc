@@ -1,6 +1,5 @@
 #include "embed/interpreter.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <pybind11/pybind11.h>
 
@@ -8,6 +7,7 @@
 #include <cstring>
 
 #include "embed/frozen_modules.h"
+#include "embed/native_threads.h"
 
 namespace py = pybind11;
 
@@ -45,15 +45,6 @@ absl::Status AdoptPackages(const wire::Start& start) {
     return absl::InternalError("adding " + start.site_packages + ": " + error.what());
   }
   return absl::OkStatus();
-}
-
-int CountThreads() {
-  DIR* tasks = opendir("/proc/self/task");
-  if (tasks == nullptr) return 1;
-  int count = 0;
-  while (dirent* entry = readdir(tasks)) count += entry->d_name[0] != '.';
-  closedir(tasks);
-  return count;
 }
 
 // What a module printed belongs into the template's log; each worker would print it again.

@@ -282,9 +282,12 @@ bool RestoreInterrupts() {
   return changed;
 }
 
+void SetKeeper(pid_t keeper) { g_keeper = keeper; }
+
 bool BeginCell(uint32_t cell) {
   g_interrupted = false;
   g_pending = false;
+  g_shared->begun_cell.store(cell);
   g_shared->running_cell.store(cell);
   // The host stores the target and then signals: a signal that came before the store above did
   // nothing, but then its target is visible here.

@@ -21,6 +21,9 @@ void InstallInterrupts(wire::RingHeader& shared, PyObject* cancel);
 // Puts the handlers back after a cell has changed them. True when it had to.
 bool RestoreInterrupts();
 
+// The host's signals now come from that process.
+void SetKeeper(pid_t keeper);
+
 // True when an interrupt for this cell has come already.
 bool BeginCell(uint32_t cell);
 void EndCell();

@@ -1,5 +1,6 @@
 #include "embed/keeper.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -7,7 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "embed/descendants.h"
 #include "host/base/process.h"
@@ -26,30 +30,70 @@ class Keeper {
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, nullptr);
-    UniqueFd signals(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    signals_.reset(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
     SayHello();
-    while (!WorkerHasEnded(WNOHANG)) {
-      pollfd fds[] = {
-          {host_.get(), POLLIN, 0}, {host_alive_, POLLIN, 0}, {signals.get(), POLLIN, 0}};
-      if (poll(fds, 3, -1) < 0) continue;
-      if (fds[1].revents != 0) break;
-      if (fds[0].revents != 0 && !HandleMessage()) break;
-      if (fds[2].revents != 0) {
-        signalfd_siginfo info;
-        while (read(signals.get(), &info, sizeof(info)) > 0) {
-        }
-        ReapOrphans();
-      }
+    while (Serve()) {
     }
-    // The worker is not reaped yet, so its group id cannot belong to anyone else.
-    kill(-worker_, SIGKILL);
-    kill(worker_, SIGKILL);  // just forked, it may have no group yet
-    WorkerHasEnded(0);
-    ReportExit();
-    KillDescendants();
+    if (worker_ != 0) EndWorker();
+    KillDescendants(Keepers());
+    AwaitBranches();
   }
 
  private:
+  // One round; false when the session is over.
+  bool Serve() {
+    // What the host said before the worker ended comes first: a snapshot to be kept, perhaps.
+    const pid_t ended = worker_ != 0 && WorkerHasEnded(WNOHANG) ? worker_ : 0;
+    while (IsReadable(host_.get())) {
+      if (!HandleMessage()) return false;
+    }
+    if (ended != 0 && ended == worker_) EndWorker();
+    ReapOrphans();
+    if (worker_ == 0 && asleep_.empty()) return false;
+    pollfd fds[] = {
+        {host_.get(), POLLIN, 0}, {host_alive_, POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+    if (poll(fds, 3, -1) < 0) return true;
+    DrainSignals();
+    return fds[1].revents == 0;
+  }
+
+  // Sessions that branched off live on below this one, whose place nobody else could take.
+  void AwaitBranches() {
+    host_.reset();
+    while (!branches_.empty()) {
+      pollfd fds[] = {{host_alive_, POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+      if (poll(fds, 2, -1) < 0) continue;
+      DrainSignals();
+      ReapOrphans();
+      if (fds[0].revents != 0) return KillDescendants();
+    }
+  }
+
+  // The worker and all it has started. It is not reaped before, so its group id cannot belong to
+  // anyone else.
+  void EndWorker() {
+    kill(-worker_, SIGKILL);
+    kill(worker_, SIGKILL);  // just forked, it may have no group yet
+    WorkerHasEnded(0);
+    worker_ = 0;
+    ReportExit();
+    if (asleep_.empty()) return;
+    Clear();
+    (void)wire::SendControl(host_.get(), wire::Cleared{});
+  }
+
+  void Clear() {
+    std::set<pid_t> spared = Keepers();
+    spared.insert(asleep_.begin(), asleep_.end());
+    KillDescendants(spared);
+  }
+
+  std::set<pid_t> Keepers() const {
+    std::set<pid_t> keepers;
+    for (const auto& [keeper, worker] : branches_) keepers.insert(keeper);
+    return keepers;
+  }
+
   void SayHello() {
     absl::StatusOr<UniqueFd> worker = OpenPidfd(worker_);
     absl::StatusOr<UniqueFd> keeper = OpenPidfd(getpid());
@@ -75,11 +119,75 @@ class Keeper {
     auto message = wire::ReceiveControl(host_.get());
     if (!message.ok()) return false;
     if (!*message) return true;
-    if ((*message)->type != wire::MessageType::kSignal) return false;  // kKill, or nothing we know
-    std::optional<wire::Signal> signal = wire::Decode<wire::Signal>((*message)->payload);
-    if (!signal) return false;
-    kill(signal->group ? -worker_ : worker_, signal->signal);
-    return true;
+    const std::string& payload = (*message)->payload;
+    switch ((*message)->type) {
+      case wire::MessageType::kSignal:
+        if (auto signal = wire::Decode<wire::Signal>(payload)) {
+          if (worker_ != 0) kill(signal->group ? -worker_ : worker_, signal->signal);
+          return true;
+        }
+        break;
+      case wire::MessageType::kKill:
+        if (auto message = wire::Decode<wire::Kill>(payload)) {
+          if (message->worker_pid == 0 || message->worker_pid == worker_) Kill();
+          return true;
+        }
+        break;
+      case wire::MessageType::kKeep:
+        if (auto keep = wire::Decode<wire::Keep>(payload)) {
+          if (IsChild(keep->pid)) asleep_.insert(keep->pid);
+          return true;
+        }
+        break;
+      case wire::MessageType::kPromote:
+        if (auto promote = wire::Decode<wire::Promote>(payload)) {
+          Promote(promote->pid);
+          return true;
+        }
+        break;
+      case wire::MessageType::kSpare:
+        if (auto spare = wire::Decode<wire::Spare>(payload)) {
+          if (IsChild(spare->keeper_pid)) branches_[spare->keeper_pid] = spare->worker_pid;
+          return true;
+        }
+        break;
+      default:
+        break;
+    }
+    return false;
+  }
+
+  void Kill() {
+    if (worker_ != 0) return EndWorker();
+    // One that was being made out of a snapshot, and is not known yet.
+    Clear();
+    (void)wire::SendControl(host_.get(), wire::ForkFailed{.error = ECANCELED});
+  }
+
+  void Promote(pid_t pid) {
+    if (worker_ != 0 || !IsChild(pid)) {
+      (void)wire::SendControl(host_.get(), wire::ForkFailed{.error = ECHILD});
+      return;
+    }
+    worker_ = pid;
+    SayHello();
+  }
+
+  static bool IsChild(pid_t pid) {
+    siginfo_t info;
+    return pid > 0 &&
+           waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+  }
+
+  static bool IsReadable(int fd) {
+    pollfd ready = {fd, POLLIN, 0};
+    return poll(&ready, 1, 0) > 0;
+  }
+
+  void DrainSignals() {
+    signalfd_siginfo info;
+    while (read(signals_.get(), &info, sizeof(info)) > 0) {
+    }
   }
 
   // Children of the worker whose parent died come to us.
@@ -88,17 +196,32 @@ class Keeper {
       siginfo_t info = {};
       if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return;
       if (info.si_pid == 0 || info.si_pid == worker_) return;
+      asleep_.erase(info.si_pid);
+      if (auto branch = branches_.find(info.si_pid); branch != branches_.end()) {
+        // A keeper that was killed could not end its worker.
+        if (info.si_code != CLD_EXITED) kill(-branch->second, SIGKILL);
+        branches_.erase(branch);
+      }
       waitid(P_PID, static_cast<id_t>(info.si_pid), &info, WEXITED | WNOHANG);
     }
   }
 
-  pid_t worker_;
+  pid_t worker_;  // 0 while the host decides how to go on after its end
   UniqueFd host_;
   int host_alive_;
-  siginfo_t exit_ = {};  // of the worker
+  UniqueFd signals_;
+  std::set<pid_t> asleep_;           // snapshots
+  std::map<pid_t, pid_t> branches_;  // keepers of sessions that branched off, and their workers
+  siginfo_t exit_ = {};              // of the worker
 };
 
 }  // namespace
+
+void LeaveFiles() {
+  int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int fd = 0; fd <= 2; ++fd) dup2(null, fd);
+  (void)!chdir("/");
+}
 
 void RunKeeper(pid_t worker, UniqueFd host, int host_alive) {
   prctl(PR_SET_NAME, "cellar-keeper");

@@ -1,6 +1,6 @@
-// The keeper of one session: parent and subreaper of its worker. It runs no Python. It passes
-// signals to the worker's process group, reports how the worker ended, and leaves nothing alive
-// when the session or the host is over.
+// The keeper of one session: parent and subreaper of its worker and of its snapshots. It runs no
+// Python. It passes signals to the worker's process group, reports how the worker ended, and leaves
+// nothing alive when the session or the host is over.
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +9,11 @@
 
 namespace cellar::embed {
 
-// Runs until the worker and everything it started is gone; never returns. `host` is the keeper's
+// A keeper holds no directory and no stream of others.
+void LeaveFiles();
+
+// Runs until the worker, its snapshots and everything they started is gone, and until sessions that
+// branched off are over too; never returns. `host` is the keeper's
 // socket, `host_alive` a pidfd of the host. The worker must not have been reaped.
 [[noreturn]] void RunKeeper(pid_t worker, UniqueFd host, int host_alive);
 

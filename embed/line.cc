@@ -10,14 +10,6 @@
 #include "host/base/fds.h"
 
 namespace cellar::embed {
-namespace {
-
-absl::Status Lost() {
-  return absl::UnavailableError(
-      "the host has closed the line of this thread; it takes 256 of a session at a time");
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<Line>> Line::Open(Channel& channel, bool of_main_thread) {
   CELLAR_ASSIGN_OR_RETURN(auto sockets, MakeSocketPair(SOCK_STREAM));
@@ -30,9 +22,14 @@ absl::StatusOr<std::unique_ptr<Line>> Line::Open(Channel& channel, bool of_main_
 }
 
 Line::~Line() {
-  if (IsOpen() && !IsForkedChild()) shutdown(fd_.get(), SHUT_RDWR);
-  // A number that a cell has given to a file of its own is not ours to close.
-  if (!IsOpen()) fd_.release();
+  if (IsOurs() && !IsForkedChild()) shutdown(fd_.get(), SHUT_RDWR);
+  Abandon();
+}
+
+void Line::Abandon() {
+  // When a cell has closed it, the number may be that of a file of its own.
+  if (!IsOurs()) fd_.release();
+  fd_.reset();
 }
 
 absl::Status Line::Start(const wire::BridgeCall& call) {
@@ -50,26 +47,26 @@ void Line::Withdraw(uint64_t call) {
 }
 
 absl::Status Line::SendFrame(const std::string& frame) {
-  if (!IsOpen()) return Lost();
+  if (!IsOpen()) return Lose();
   std::string_view rest = frame;
   while (!rest.empty()) {
     ssize_t sent = send(fd_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
       rest.remove_prefix(static_cast<size_t>(sent));
     } else if (errno != EINTR) {
-      return Lost();
+      return Lose();
     }
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<Line::Received> Line::Receive(Wait wait) {
-  if (!IsOpen()) return Lost();
+  if (!IsOpen()) return Lose();
   ssize_t size =
       recv(fd_.get(), buffer_.data(), buffer_.size(), wait == Wait::kNo ? MSG_DONTWAIT : 0);
   if (size < 0 && errno == EINTR) return Received::kSignal;
   if (size < 0 && errno == EAGAIN) return Received::kNothing;
-  if (size <= 0) return Lost();
+  if (size <= 0) return Lose();
   decoder_.Feed(std::string_view(buffer_.data(), static_cast<size_t>(size)));
   CELLAR_RETURN_IF_ERROR(TakeFrames());
   return Received::kSomething;
@@ -102,6 +99,12 @@ absl::Status Line::TakeFrames() {
   }
 }
 
+absl::Status Line::Lose() {
+  lost_ = true;
+  return absl::UnavailableError(
+      "the host has closed the line of this thread; it takes 256 of a session at a time");
+}
+
 std::optional<wire::BridgeAnswer> Line::TakeAnswer(uint64_t call) {
   auto found = answers_.extract(call);
   if (found.empty()) return std::nullopt;
@@ -123,7 +126,7 @@ std::optional<wire::BridgeNested> Line::TakeNested(uint64_t call) {
 
 std::vector<wire::BridgeOffer> Line::TakeOffers() { return std::exchange(offers_, {}); }
 
-bool Line::IsOpen() const {
+bool Line::IsOurs() const {
   struct stat info;
   return fd_ && fstat(fd_.get(), &info) == 0 && info.st_ino == inode_;
 }

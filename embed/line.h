@@ -50,20 +50,24 @@ class Line {
   std::vector<wire::BridgeOffer> TakeOffers();
 
   // Closes the socket of a process that this one was forked from; that one's line goes on.
-  void Abandon() { fd_.reset(); }
+  void Abandon();
 
   int fd() const { return fd_.get(); }
-  // Whether calls can be made: not abandoned, and not closed or replaced by a cell.
-  bool IsOpen() const;
+  // Whether calls can be made: not abandoned, not ended by the host, and not closed or replaced by
+  // a cell.
+  bool IsOpen() const { return !lost_ && IsOurs(); }
 
  private:
   Line(UniqueFd fd, ino_t inode) : fd_(std::move(fd)), inode_(inode) {}
 
+  bool IsOurs() const;
   absl::Status SendFrame(const std::string& frame);
   absl::Status TakeFrames();
+  absl::Status Lose();
 
   UniqueFd fd_;
   ino_t inode_;
+  bool lost_ = false;
   std::array<char, 16u << 10> buffer_;  // not on the stack: threads may have a small one
   wire::FrameDecoder decoder_;
   std::set<uint64_t> waiting_;

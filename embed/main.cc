@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "embed/keeper.h"
+#include "embed/snapshot.h"
 #include "embed/template.h"
 #include "host/base/fds.h"
 #include "host/wire/control.h"
@@ -17,6 +20,22 @@ namespace cellar::embed {
 namespace {
 
 constexpr char kStartFdOption[] = "--start-fd=";
+constexpr char kKeeperOption[] = "--keep=";
+
+// The number behind an option, or nothing when the argument is another one.
+std::optional<int> NumberOf(const char* option, int argc, char** argv) {
+  const size_t size = std::strlen(option);
+  if (argc != 2 || std::strncmp(argv[1], option, size) != 0) return std::nullopt;
+  return std::atoi(argv[1] + size);
+}
+
+// A keeper that was started from inside a worker has that one's signals.
+void ResetSignals() {
+  for (int signal = 1; signal < SIGRTMAX; ++signal) std::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
 
 // The start message that a former self left behind.
 std::optional<wire::Start> ReadStart(int fd) {
@@ -49,6 +68,8 @@ void RestoreLibraryPath(const std::string& added) {
 }
 
 }  // namespace
+
+std::string KeeperOption(pid_t worker) { return kKeeperOption + std::to_string(worker); }
 
 void RestartWithout(const std::string& preload, const wire::Start& start, int control,
                     int host_alive) {
@@ -88,10 +109,14 @@ int main(int argc, char** argv) {
   absl::StatusOr<UniqueFd> host_alive = MoveHigh(UniqueFd(wire::kHostAliveFd));
   if (!control.ok() || !host_alive.ok()) return 1;
 
-  constexpr size_t kOptionSize = sizeof(embed::kStartFdOption) - 1;
-  bool again = argc == 2 && std::strncmp(argv[1], embed::kStartFdOption, kOptionSize) == 0;
-  std::optional<wire::Start> start = again ? embed::ReadStart(std::atoi(argv[1] + kOptionSize))
-                                           : embed::ReceiveStart(control->get());
+  if (std::optional<int> worker = embed::NumberOf(embed::kKeeperOption, argc, argv)) {
+    embed::ResetSignals();
+    embed::LeaveFiles();
+    embed::RunKeeper(*worker, *std::move(control), host_alive->get());
+  }
+  std::optional<int> again = embed::NumberOf(embed::kStartFdOption, argc, argv);
+  std::optional<wire::Start> start =
+      again ? embed::ReadStart(*again) : embed::ReceiveStart(control->get());
   if (!start || start->version != wire::kProtocolVersion) {
     wire::Failed failed = {.reason = "the worker program speaks version " +
                                      std::to_string(wire::kProtocolVersion) + " of the protocol"};
@@ -99,5 +124,6 @@ int main(int argc, char** argv) {
     return 1;
   }
   embed::RestoreLibraryPath(start->library_directory);
+  embed::SetLibraryDirectory(start->library_directory);
   embed::RunTemplate(*start, *std::move(control), *std::move(host_alive));
 }

@@ -9,10 +9,15 @@
 
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "embed/bridge.h"
 #include "embed/fork_guard.h"
+#include "embed/held_locks.h"
 #include "embed/interrupts.h"
+#include "embed/snapshot.h"
 #include "embed/streams.h"
 #include "embed/worker.h"
 #include "host/wire/messages.h"
@@ -21,6 +26,8 @@ namespace py = pybind11;
 
 namespace cellar::embed {
 namespace {
+
+std::optional<CopyRequest> g_copy_request;  // received, and not yet carried out
 
 template <typename Message>
 void Send(const Message& message) {
@@ -47,7 +54,7 @@ py::list EntriesOf(const std::vector<wire::EnvironmentEntry>& environment) {
 // Frames as (kind, fields…) for the runner; decoding cannot fail but for a host of another build.
 py::list Receive() {
   py::list requests;
-  for (const Channel::Message& message : Worker().channel.Receive()) {
+  for (Channel::Message& message : Worker().channel.Receive()) {
     switch (static_cast<wire::MessageType>(message.type)) {
       case wire::MessageType::kExecute:
         if (auto m = wire::Decode<wire::Execute>(message.payload)) {
@@ -89,6 +96,13 @@ py::list Receive() {
         break;
       case wire::MessageType::kExit:
         requests.append(py::make_tuple("exit"));
+        break;
+      case wire::MessageType::kCopy:
+        if (auto m = wire::Decode<wire::Copy>(message.payload);
+            m && message.fds.size() == wire::CopyFdCount(m->kind)) {
+          g_copy_request = CopyRequest{.message = *m, .fds = std::move(message.fds)};
+          requests.append(py::make_tuple("copy"));
+        }
         break;
       default:
         break;
@@ -139,6 +153,21 @@ void LimitResources(uint64_t memory_cap, uint64_t open_files) {
     limit.rlim_cur = std::min<rlim_t>(open_files, limit.rlim_max);
     setrlimit(RLIMIT_NOFILE, &limit);
   }
+}
+
+void RefuseCopy(const std::string& reason) {
+  CopyRequest request = *std::exchange(g_copy_request, std::nullopt);
+  Send(wire::Copied{.request = request.message.request, .error = reason});
+}
+
+// (reseed, not_carried) in a copy that is to run, None in this process.
+py::object CopyWorker(std::vector<std::string> threads, int python_threads, std::set<int> fds) {
+  CopyRequest request = *std::exchange(g_copy_request, std::nullopt);
+  std::optional<Awakening> awake = MakeCopy(
+      std::move(request),
+      {.threads = std::move(threads), .python_threads = python_threads, .own_fds = std::move(fds)});
+  if (!awake) return py::none();
+  return py::make_tuple(awake->reseed, awake->not_carried);
 }
 
 // Notices when someone else may begin to write to fd 1 and 2.
@@ -201,7 +230,15 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("faults_fd", [] { return Worker().faults.get(); });
   m.def("dump_signal", &wire::DumpSignal);
   m.def("receive", &Receive);
-  m.def("send_hello", [](const std::string& error) { Send(wire::Hello{.error = error}); });
+  m.def(
+      "send_hello",
+      [](const std::string& error, const std::vector<std::string>& not_carried) {
+        Send(wire::Hello{.error = error, .not_carried = not_carried});
+      },
+      py::arg("error"), py::arg("not_carried") = std::vector<std::string>());
+  m.def("copy", &CopyWorker);
+  m.def("refuse_copy", &RefuseCopy);
+  m.def("all_locks", [] { return py::reinterpret_steal<py::list>(AllLocks()); });
   m.def("send_display", &SendDisplay);
   m.def("send_error", &SendError);
   m.def("send_done", &SendDone);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 
 #include "host/base/fds.h"
 
@@ -74,6 +75,40 @@ void Output::ForgetFinishedChildren() {
   if (!other_writers_ || native_writers_) return;
   siginfo_t info;
   other_writers_ = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+absl::Status Output::Adopt(int ring, int doorbell, int out, int err) {
+  CELLAR_RETURN_IF_ERROR(Remap(ring));
+  std::destroy_at(&writer_);
+  std::construct_at(&writer_, memory_);
+  Replace(doorbell, out, err);
+  return absl::OkStatus();
+}
+
+absl::Status Output::Silence() {
+  CELLAR_RETURN_IF_ERROR(Remap(std::nullopt));
+  UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) return ErrnoStatus(errno, "opening /dev/null");
+  Replace(null.get(), null.get(), null.get());
+  return absl::OkStatus();
+}
+
+// The host must be able to tell whether a cell has begun in a copy, too.
+absl::Status Output::Remap(std::optional<int> ring) {
+  const uint32_t begun = shared().begun_cell.load();
+  CELLAR_RETURN_IF_ERROR(memory_.Remap(ring));
+  shared().begun_cell.store(begun);
+  return absl::OkStatus();
+}
+
+void Output::Replace(int doorbell, int out, int err) {
+  dup3(doorbell, doorbell_.get(), O_CLOEXEC);
+  dup3(out, out_.get(), O_CLOEXEC);
+  dup3(err, err_.get(), O_CLOEXEC);
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  out_inode_ = Inode(out);
+  err_inode_ = Inode(err);
 }
 
 bool Output::RestoreDescriptors() {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "host/base/unique_fd.h"
 #include "host/wire/ring.h"
@@ -31,12 +32,23 @@ class Output {
   // At the start of a cell: true again only when a child is still there.
   void ForgetFinishedChildren();
 
+  // In a copy of this process: puts the new descriptors in the place of the old, under the same
+  // numbers, or nothing at all, for one that sleeps. What 1 and 2 are is replaced too.
+  absl::Status Adopt(int ring, int doorbell, int out, int err);
+  absl::Status Silence();
+  uint64_t out_inode() const { return out_inode_; }
+  uint64_t err_inode() const { return err_inode_; }
+  // Its descriptors, without 1 and 2.
+  std::vector<int> fds() const { return {doorbell_.get(), out_.get(), err_.get()}; }
+
   // Puts the captured pipes back onto 1 and 2 if a cell closed or replaced them. True when it had
   // to.
   bool RestoreDescriptors();
 
  private:
   void RingDoorbell();
+  absl::Status Remap(std::optional<int> ring);
+  void Replace(int doorbell, int out, int err);
 
   wire::RingMemory memory_;
   wire::RingWriter writer_;

@@ -175,8 +175,7 @@ class Template {
     // 4. Only the worker may hold the other ends of the host's sockets and pipes, and of the
     // template's log.
     fds.clear();
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; fd <= 2; ++fd) dup2(null, fd);
+    LeaveFiles();
     RunKeeper(worker, std::move(host), host_alive_.get());
   }
 

@@ -20,9 +20,6 @@ namespace {
 
 WorkerParts* g_worker = nullptr;
 
-// Above the host's 0, below a snapshot's: when memory runs out, what can be replaced goes first.
-constexpr char kOomScore[] = "500";
-
 [[noreturn]] void Die(const char* what) {
   dprintf(STDERR_FILENO, "cellar: a new worker could not %s\n", what);
   _exit(1);
@@ -50,9 +47,7 @@ void RunWorker(std::vector<UniqueFd> fds) {
   // runs out.
   rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  if (UniqueFd score(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); score) {
-    (void)!write(score.get(), kOomScore, sizeof(kOomScore) - 1);
-  }
+  SetOomScore(kWorkerOomScore);
   // 4. The ring stays mapped; its descriptor is not needed.
   absl::StatusOr<wire::RingMemory> ring = wire::RingMemory::Map(fds[wire::kRingFd].get());
   if (!ring.ok()) Die("map its ring");
@@ -75,6 +70,11 @@ void RunWorker(std::vector<UniqueFd> fds) {
   // Never finalised: a copy must not run what belongs to the template.
   std::fflush(nullptr);
   _exit(0);
+}
+
+void SetOomScore(int score) {
+  UniqueFd file(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  if (file) dprintf(file.get(), "%d", score);
 }
 
 WorkerParts& Worker() { return *g_worker; }

@@ -10,9 +10,14 @@
 
 namespace cellar::embed {
 
-// `fds` as in wire::ForkFd, the keeper's already taken out. Called between fork and
+// `fds` as in wire::BirthFd, the keeper's already taken out. Called between fork and
 // PyOS_AfterFork_Child.
 [[noreturn]] void RunWorker(std::vector<UniqueFd> fds);
+
+// Above the host's 0: when memory runs out, what can be replaced goes first.
+inline constexpr int kWorkerOomScore = 500;
+inline constexpr int kSnapshotOomScore = 800;
+void SetOomScore(int score);
 
 struct WorkerParts {
   Channel channel;

@@ -9,12 +9,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace cellar {
 namespace {
 
 // Below the usual soft limit of 1024, above what `os.closerange(3, 256)` and its like reach.
 constexpr int kHighFd = 640;
+
+rlim_t g_open_files_before = 0;
 
 int LowestHighFd() {
   rlimit limit;
@@ -60,6 +63,15 @@ absl::StatusOr<Pipe> MakePipe() {
   CELLAR_RETURN_IF_ERROR(SetNonBlocking(high_read.get(), true));
   return Pipe{std::move(high_read), std::move(high_write)};
 }
+
+void RaiseOpenFileLimit() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  const rlim_t before = std::exchange(limit.rlim_cur, limit.rlim_max);
+  if (setrlimit(RLIMIT_NOFILE, &limit) == 0) g_open_files_before = before;
+}
+
+uint64_t OpenFileLimitBefore() { return g_open_files_before; }
 
 uint64_t UnreadBytes(int pipe) {
   int bytes = 0;

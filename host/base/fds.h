@@ -27,6 +27,13 @@ struct Pipe {
 };
 absl::StatusOr<Pipe> MakePipe();
 
+// Raises the soft limit of open files to the hard one: a host has eight for each session. To be
+// called before threads and workers are started.
+void RaiseOpenFileLimit();
+// What the soft limit was before that, for processes that are not the host; 0 when it was not
+// raised.
+uint64_t OpenFileLimitBefore();
+
 // Bytes that wait in a pipe; works at both ends.
 uint64_t UnreadBytes(int pipe);
 

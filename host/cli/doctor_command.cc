@@ -57,6 +57,8 @@ void ShowLaunch(const Launch& launch) {
   std::string preload;
   for (const std::string& module : launch.session.runtime.preload) preload += module + " ";
   Row("preload", preload.empty() ? "none" : preload);
+  const absl::string_view mode = ToolModeName(launch.settings.tool_mode);
+  Row("tool mode", std::string(mode.data(), mode.size()));
 }
 
 // Runs cells and times them: a cold start, round trips, a second session, an interrupt.
@@ -153,6 +155,7 @@ int RunDoctor(const std::string& cwd, const std::string& interpreter) {
     return kExitFine;
   }
   Row("PROBLEM", std::string(status.message()));
+  Row("tool mode", "bash-only, because cells cannot be run");
   return kExitCannotRun;
 }
 

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "CLI/CLI.hpp"
+#include "host/base/fds.h"
 #include "host/cli/config_command.h"
 #include "host/cli/doctor_command.h"
 #include "host/cli/eval_command.h"
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
   // descriptors.
   prctl(PR_SET_DUMPABLE, 0);
   signal(SIGPIPE, SIG_IGN);
+  cellar::RaiseOpenFileLimit();
 
   CLI::App app("cellar runs Python cells with lasting state, for agents, people and tests.",
                "cellar");

@@ -88,8 +88,8 @@ class CallService::RunningCall : public CallObserver {
   ResultCallback done;     // null once the client has its answer
   TicketId ticket = 0;
   bool cancelled = false;
-  std::optional<SessionHold> hold;
   std::unique_ptr<CallRunner> runner;
+  std::optional<SessionHold> hold;  // gone before the runner, which it may still call
   EventLoop::TimerId background_timer = 0;
   std::map<uint64_t, Waiter> waiters;
   std::optional<absl::StatusOr<CallResult>> result;  // of a call that ended in the background

@@ -47,6 +47,8 @@ std::string_view NameOf(StateAfter state) {
   switch (state) {
     case StateAfter::kKept:
       return "kept";
+    case StateAfter::kRestored:
+      return "restored";
     case StateAfter::kLost:
       return "lost";
     case StateAfter::kFresh:

@@ -92,6 +92,7 @@ absl::StatusOr<host::SessionOptions> Host::Prepare(SessionOptions options) const
   session.sys_path = std::move(options.sys_path);
   for (auto& [name, value] : options.environment) session.environment.push_back({name, value});
   if (options_.interrupt_grace) session.interrupt_grace = *options_.interrupt_grace;
+  if (options.snapshots) session.snapshots = *options.snapshots;
   return session;
 }
 
@@ -169,6 +170,25 @@ absl::StatusOr<Completeness> Session::IsComplete(std::string text) {
   wire::Query query = {.kind = wire::QueryKind::kIsComplete, .text = std::move(text)};
   CELLAR_ASSIGN_OR_RETURN(std::string answer, AskQuery(*engine_, id_, std::move(query)));
   return ParseCompleteness(answer);
+}
+
+absl::StatusOr<Standing> Session::Rewind(std::optional<uint32_t> before_cell) {
+  return engine_->Ask<Standing>(id_, [&](host::Session& session, Engine::Answer<Standing> answer) {
+    session.Rewind(before_cell, std::move(answer));
+  });
+}
+
+absl::StatusOr<Branched> Session::Branch(BranchOptions options) {
+  CELLAR_ASSIGN_OR_RETURN(Engine::Branched branched, engine_->Branch(id_, options));
+  return Branched{.session = std::unique_ptr<Session>(new Session(engine_, branched.id)),
+                  .standing = std::move(branched.standing)};
+}
+
+absl::StatusOr<SnapshotStatus> Session::Snapshots() {
+  return engine_->Ask<SnapshotStatus>(
+      id_, [](host::Session& session, Engine::Answer<SnapshotStatus> answer) {
+        answer(session.snapshots());
+      });
 }
 
 void Session::Close() { engine_->Close(id_); }

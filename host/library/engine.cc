@@ -62,6 +62,18 @@ absl::StatusOr<Engine::SessionId> Engine::Open(host::SessionOptions options) {
   });
 }
 
+absl::StatusOr<Engine::Branched> Engine::Branch(SessionId id, host::BranchOptions options) {
+  return Ask<Branched>(id, [&](host::Session& session, Answer<Branched> answer) {
+    session.Branch(options, [this, answer = std::move(answer)](
+                                absl::StatusOr<host::Session::Branched> made) mutable {
+      if (!made.ok()) return answer(made.status());
+      SessionId branch = parts_->next_id++;
+      parts_->sessions[branch].session = std::move(made->session);
+      answer(Branched{.id = branch, .standing = std::move(made->standing)});
+    });
+  });
+}
+
 void Engine::Close(SessionId id) {
   if (loop_->OnLoopThread()) {
     loop_->Post([this, id] { StartClosing(id, [] {}); });

@@ -31,6 +31,11 @@ class Engine {
   void Shutdown();
 
   absl::StatusOr<SessionId> Open(host::SessionOptions options);
+  struct Branched {
+    SessionId id;
+    host::Standing standing;
+  };
+  absl::StatusOr<Branched> Branch(SessionId id, host::BranchOptions options);
   void Close(SessionId id);
   void Interrupt(SessionId id);
   // Of all sessions.

@@ -12,17 +12,16 @@ namespace cellar::host {
 
 class Completer {
  public:
-  // Both outlive it.
-  Completer(Editor& editor, Session& session) : editor_(editor), session_(session) {}
+  // The editor outlives it.
+  explicit Completer(Editor& editor) : editor_(editor) {}
 
   // The answer comes later, and is dropped if the text has changed meanwhile.
-  void Complete(std::string text, size_t cursor);
+  void Complete(Session& session, std::string text, size_t cursor);
 
  private:
   void OnAnswer(const std::string& text, const std::string& answer);
 
   Editor& editor_;
-  Session& session_;
 };
 
 }  // namespace cellar::host

@@ -14,6 +14,7 @@
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
+#include "host/console/text_width.h"
 
 namespace cellar::host {
 namespace {
@@ -33,7 +34,7 @@ Prompt::Prompt(Console& console, InputDesk& desk, const std::string& session_nam
       can_paint_(MovesCursor(STDOUT_FILENO)),
       terminal_(STDIN_FILENO, can_paint_),
       editor_(*this, can_paint_, WantsColour(STDOUT_FILENO)),
-      completer_(editor_, console.session()),
+      completer_(editor_),
       history_(StateDirectory(CurrentEnvironment()) + "/history", session_name) {
   desk_.set_on_change([this] { OnInputAsked(); });
 }
@@ -70,11 +71,17 @@ int Prompt::Run() {
   return console_.ended_by() != 0 ? 128 + console_.ended_by() : exit_code_;
 }
 
+Session& Prompt::session() {
+  auto branch = branches_.find(current_);
+  return branch == branches_.end() ? console_.session() : *branch->second;
+}
+
 void Prompt::Show() {
   if (leaving_) return;
-  const std::string count = std::to_string(next_count_);
-  editor_.Open({.prompt = "In [" + count + "]: ",
-                .continuation = std::string(count.size() + 2, ' ') + "...: "});
+  const std::string prompt = current_ + (current_.empty() ? "" : " ") + "In [" +
+                             std::to_string(session().next_cell()) + "]: ";
+  const auto indent = static_cast<size_t>(std::max(0, Columns(prompt) - 5));
+  editor_.Open({.prompt = prompt, .continuation = std::string(indent, ' ') + "...: "});
 }
 
 void Prompt::OnKeys() {
@@ -129,7 +136,7 @@ void Prompt::Ask(const std::string& question, std::function<void()> on_yes) {
 void Prompt::OnInterrupt() {
   on_yes_ = nullptr;
   editor_.DropKeys();
-  if (console_.session().busy()) return console_.session().Interrupt();
+  if (session().busy()) return session().Interrupt();
   editor_.Abandon();
 }
 
@@ -152,7 +159,7 @@ void Prompt::OnEndOfInput(bool has_text) {
 }
 
 void Prompt::OnTab(std::string text, size_t cursor) {
-  completer_.Complete(std::move(text), cursor);
+  completer_.Complete(session(), std::move(text), cursor);
 }
 
 void Prompt::OnText(Stream stream, std::string_view text) {
@@ -207,9 +214,8 @@ void Prompt::RunNext() {
   log_.Begin(source);
   printer_.OnCellStarted(0, {});
   printer_.OnText(Stream::kStdout, std::exchange(background_, ""));
-  console_.session().Run(
-      {.code = std::move(source), .observer = this},
-      [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
+  session().Run({.code = std::move(source), .observer = this},
+                [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
 }
 
 void Prompt::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
@@ -222,7 +228,6 @@ void Prompt::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
   if (outcome->error && outcome->error->exit_code) return Leave(*outcome->error->exit_code);
   log_.End(*outcome);
   if (!outcome->ok()) sources_.clear();
-  next_count_ = outcome->state == StateAfter::kLost ? 1 : outcome->execution_count + 1;
   printer_.OnCellFinished(0, {.status = CellRunStatus::kComplete, .outcome = *std::move(outcome)});
   printer_.EndLine();
   RunNext();

@@ -5,6 +5,8 @@
 
 #include <deque>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +40,7 @@ class Prompt : private EditorListener, private CellObserver {
   void OnDisplay(const wire::Display& display) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
 
+  Session& session();
   void Show();
   void OnKeys();
   void OnKeysWhileRunning(std::string_view keys);
@@ -62,8 +65,12 @@ class Prompt : private EditorListener, private CellObserver {
   void ShowSource(std::string_view source);
   void Expand(const std::string&);
   void Quit(const std::string&);
-  void NeedSnapshots(const std::string&);
-  void NeedDaemon(const std::string&);
+  void Undo(const std::string&);
+  void Rewind(const std::string& cell);
+  void RewindTo(std::optional<uint32_t> cell);
+  void Branch(const std::string& name);
+  void Switch(const std::string& name);
+  void Sessions(const std::string&);
 
   Console& console_;
   InputDesk& desk_;
@@ -74,12 +81,14 @@ class Prompt : private EditorListener, private CellObserver {
   Completer completer_;
   HistoryFile history_;
   CellLog log_;
+  // Branches of the console's session, which has no name here, by name.
+  std::map<std::string, std::unique_ptr<Session>> branches_;
+  std::string current_;              // the name of the session that cells run in
   std::deque<std::string> sources_;  // of cells that are to run
   bool is_loading_ = false;          // and they come from a file
   bool is_asking_ = false;           // the editor is open for a cell's input()
   std::function<void()> on_yes_;     // of a question that is being asked
   std::string background_;           // a line of background output that is not complete
-  uint32_t next_count_ = 1;
   bool leaving_ = false;
   int exit_code_ = 0;
 };

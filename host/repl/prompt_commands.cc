@@ -2,10 +2,11 @@
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "host/base/fds.h"
-#include "host/console/complain.h"
 #include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
 #include "host/output/printable.h"
@@ -13,6 +14,22 @@
 #include "host/repl/prompt.h"
 
 namespace cellar::host {
+namespace {
+
+// What the session that the prompt began with is called.
+constexpr char kMain[] = "main";
+
+// "the state is that of before cell 3; not carried over: a thread"
+std::string Told(const Standing& standing) {
+  std::string text = "the state is that of before cell " + std::to_string(standing.before_cell);
+  const char* separator = "; not carried over: ";
+  for (const std::string& phrase : standing.not_carried) {
+    text += std::exchange(separator, ", ") + phrase;
+  }
+  return text;
+}
+
+}  // namespace
 
 struct Prompt::Command {
   std::string_view name;
@@ -28,10 +45,11 @@ const std::vector<Prompt::Command>& Prompt::Commands() {
       {"save", "FILE", "the cells so far, as .ipynb with outputs or as .py", &Prompt::Save},
       {"load", "FILE", "run the cells of a notebook or script, one after the other", &Prompt::Load},
       {"expand", "", "all of the last cell's output", &Prompt::Expand},
-      {"undo", "", "the state of before the last cell", &Prompt::NeedSnapshots},
-      {"rewind", "N", "the state of before cell N", &Prompt::NeedSnapshots},
-      {"branch", "NAME", "a second session that goes on from here", &Prompt::NeedSnapshots},
-      {"sessions", "", "the sessions of the daemon", &Prompt::NeedDaemon},
+      {"undo", "", "the state of before the last cell", &Prompt::Undo},
+      {"rewind", "N", "the state of before cell N", &Prompt::Rewind},
+      {"branch", "NAME", "a second session that goes on from here", &Prompt::Branch},
+      {"switch", "NAME", "go to a branch; main is where it began", &Prompt::Switch},
+      {"sessions", "", "the branches of this prompt", &Prompt::Sessions},
       {"quit", "", "leave, as Ctrl-D does", &Prompt::Quit},
   };
   return commands;
@@ -76,10 +94,8 @@ void Prompt::Help(const std::string&) {
 }
 
 void Prompt::Reset(const std::string&) {
-  console_.session().Reset([this](const absl::Status& status) {
-    if (!status.ok()) Complain(status);
-    if (status.ok()) Say("a fresh namespace");
-    next_count_ = 1;
+  session().Reset([this](const absl::Status& status) {
+    Say(status.ok() ? "a fresh namespace" : std::string(status.message()));
     Show();
   });
 }
@@ -110,7 +126,7 @@ void Prompt::Load(const std::string& path) {
 void Prompt::ShowSource(std::string_view source) {
   std::string text = Printable(source);
   if (WantsColour(STDOUT_FILENO)) text = Highlight(text);
-  WriteAll(STDOUT_FILENO, "In [" + std::to_string(next_count_) + "]: " + text + "\n");
+  WriteAll(STDOUT_FILENO, "In [" + std::to_string(session().next_cell()) + "]: " + text + "\n");
 }
 
 void Prompt::Expand(const std::string&) {
@@ -131,13 +147,56 @@ void Prompt::Expand(const std::string&) {
 
 void Prompt::Quit(const std::string&) { Leave(kExitFine); }
 
-void Prompt::NeedSnapshots(const std::string&) {
-  Say("this build takes no snapshots of a session");
+void Prompt::Undo(const std::string&) { RewindTo(std::nullopt); }
+
+void Prompt::Rewind(const std::string& cell) {
+  uint32_t number = 0;
+  if (absl::SimpleAtoi(cell, &number)) return RewindTo(number);
+  Say("usage: :rewind N, where N is the number of a cell");
   Show();
 }
 
-void Prompt::NeedDaemon(const std::string&) {
-  Say("this prompt has a session of its own, and there is no daemon that keeps others");
+void Prompt::RewindTo(std::optional<uint32_t> cell) {
+  session().Rewind(cell, [this](absl::StatusOr<Standing> standing) {
+    Say(standing.ok() ? Told(*standing) : std::string(standing.status().message()));
+    Show();
+  });
+}
+
+void Prompt::Branch(const std::string& name) {
+  if (name == kMain || branches_.contains(name)) {
+    Say("there is a session " + name + " already");
+    return Show();
+  }
+  session().Branch({}, [this, name](absl::StatusOr<Session::Branched> branched) {
+    if (branched.ok()) branches_[name] = std::move(branched->session);
+    Say(branched.ok()
+            ? "branched: " + Told(branched->standing) + "; :switch " + name + " goes there"
+            : std::string(branched.status().message()));
+    Show();
+  });
+}
+
+void Prompt::Switch(const std::string& name) {
+  if (name == kMain || branches_.contains(name)) {
+    session().ObserveBackground(nullptr);
+    current_ = name == kMain ? "" : name;
+    session().ObserveBackground(this);
+  } else {
+    Say("no session " + name + " here; :branch makes one, :sessions lists them");
+  }
+  Show();
+}
+
+void Prompt::Sessions(const std::string&) {
+  const auto line = [this](const std::string& name, Session& session) {
+    const bool here = current_ == (name == kMain ? "" : name);
+    return (here ? "* " : "  ") + Printable(name) + ", " + std::to_string(session.cells_run()) +
+           " cells run\n";
+  };
+  std::string text = line(kMain, console_.session());
+  for (auto& [name, branch] : branches_) text += line(name, *branch);
+  WriteAll(STDOUT_FILENO, text);
   Show();
 }
 

@@ -151,11 +151,20 @@ constexpr IntegerRange kWaitingRange = {1, 1'000'000};
 constexpr IntegerRange kMemoryCapRangeMb = {0, int64_t{1} << 30};
 constexpr IntegerRange kArtifactsRangeMb = {0, int64_t{1} << 30};
 constexpr IntegerRange kOutputBudgetRangeKb = {1, int64_t{1} << 20};
+constexpr IntegerRange kSnapshotsRange = {1, 1000};
+constexpr IntegerRange kPercentRange = {1, 100};
 
 const Choices<Retry>& Retries() {
   static const auto& retries =
       *new Choices<Retry>{{"never", Retry::kNever}, {"once", Retry::kOnce}};
   return retries;
+}
+
+const Choices<SnapshotPolicy>& SnapshotPolicies() {
+  static const auto& policies = *new Choices<SnapshotPolicy>{{"auto", SnapshotPolicy::kAuto},
+                                                             {"always", SnapshotPolicy::kAlways},
+                                                             {"off", SnapshotPolicy::kOff}};
+  return policies;
 }
 
 template <typename T>
@@ -231,6 +240,21 @@ constexpr Field kFields[] = {
        return ReadSize(v, at, kArtifactsRangeMb, 1 << 20, s.artifacts_max_bytes);
      },
      [](const Settings& s) { return json(s.artifacts_max_bytes >> 20); }},
+    {"snapshots", Form::kText,
+     [](const json& v, const Place& at, Settings& s) {
+       return ReadChoice(v, at, SnapshotPolicies(), s.snapshots);
+     },
+     [](const Settings& s) { return NameOf(SnapshotPolicies(), s.snapshots); }},
+    {"snapshots_kept", Form::kNumber,
+     [](const json& v, const Place& at, Settings& s) {
+       return ReadCount(v, at, kSnapshotsRange, s.snapshots_kept);
+     },
+     [](const Settings& s) { return json(s.snapshots_kept); }},
+    {"snapshots_memory_percent", Form::kNumber,
+     [](const json& v, const Place& at, Settings& s) {
+       return ReadCount(v, at, kPercentRange, s.snapshots_memory_percent);
+     },
+     [](const Settings& s) { return json(s.snapshots_memory_percent); }},
 };
 
 // What an earlier layer said of env_allow and env_deny stays.

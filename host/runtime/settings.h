@@ -22,6 +22,13 @@ absl::string_view ToolModeName(ToolMode mode);
 // What happens to a cell whose worker died under it.
 enum class Retry { kNever, kOnce };
 
+// When a session takes a snapshot of its state.
+enum class SnapshotPolicy {
+  kAuto,    // where it costs no one time: when the session has nothing to do, or after long cells
+  kAlways,  // before every cell
+  kOff,
+};
+
 // The comment after a member is its key in config.json, where that differs from the name.
 struct Settings {
   std::string interpreter;             // executable or environment directory; empty = choose
@@ -38,6 +45,9 @@ struct Settings {
   int64_t output_budget_bytes = 50 * 1024;                 // output_budget_kb (KiB)
   absl::Duration artifacts_max_age = absl::Hours(24 * 7);  // artifacts_max_age_h
   int64_t artifacts_max_bytes = int64_t{4} << 30;          // artifacts_max_mb (MiB)
+  SnapshotPolicy snapshots = SnapshotPolicy::kAuto;
+  int snapshots_kept = 4;
+  int snapshots_memory_percent = 25;  // of the available memory, for those of one session together
 
   // Key -> the file, variable or option that gave it; what has its default is not there.
   std::map<std::string, std::string> origins;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/base/fds.h"
 #include "host/base/startup_trace.h"
 #include "host/base/status.h"
 #include "host/output/artifact_janitor.h"
@@ -104,7 +105,11 @@ absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
 
   session.interrupt_grace = settings.interrupt_grace;
   session.memory_cap = static_cast<uint64_t>(settings.memory_cap_bytes);
+  session.open_files = OpenFileLimitBefore();
   session.output = OutputLimits(settings);
+  session.snapshots = {.policy = settings.snapshots,
+                       .kept = static_cast<size_t>(settings.snapshots_kept),
+                       .memory_share = settings.snapshots_memory_percent / 100.0};
   return launch;
 }
 

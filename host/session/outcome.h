@@ -36,8 +36,9 @@ enum class CellStatus { kComplete, kError, kCancelled };
 // What the session's state is after the cell, as far as the cell's author could expect one.
 enum class StateAfter {
   kKept,
-  kLost,   // the worker is gone, and with it all that cells had defined
-  kFresh,  // kept, but the cell ran in a namespace that was unexpectedly empty
+  kRestored,  // the worker is gone; the state is that of a snapshot, state_detail says which
+  kLost,      // the worker is gone, and with it all that cells had defined
+  kFresh,     // kept, but the cell ran in a namespace that was unexpectedly empty
 };
 
 struct CellOutcome {

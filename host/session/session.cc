@@ -43,7 +43,8 @@ Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage
       templates_(templates),
       storage_(storage),
       options_(std::move(options)),
-      queries_(loop) {
+      queries_(loop),
+      snapshots_(loop, options_.snapshots) {
   fresh_reason_ = options_.fresh_reason;
   background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
 }
@@ -51,6 +52,7 @@ Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage
 Session::~Session() {
   *alive_ = false;
   loop_.Cancel(close_timer_);
+  if (restore_) loop_.Cancel(restore_->limit_timer);
   if (running_ != nullptr) nested_.push_back(std::move(running_));
   for (const std::unique_ptr<RunningCell>& cell : nested_) {
     loop_.Cancel(cell->timeout_timer);
@@ -64,19 +66,23 @@ absl::Status Session::Prepare() {
   wire::Setup setup = {.cwd = options_.cwd,
                        .environment = options_.environment,
                        .sys_path = options_.sys_path,
-                       .memory_cap = options_.memory_cap};
+                       .memory_cap = options_.memory_cap,
+                       .open_files = options_.open_files};
   CELLAR_ASSIGN_OR_RETURN(worker_, source->Fork(setup, *this));
-  if (options_.bridge != nullptr) {
-    BridgeOptions bridge = {
-        .provider = options_.bridge, .session = options_.id, .limit = options_.bridge_limit};
-    bridge_ =
-        std::make_unique<Bridge>(loop_, std::move(bridge), static_cast<BridgeListener&>(*this));
-  }
+  ConnectBridge();
   template_was_ready_ = source->ready().has_value();
   worker_ready_ = false;
   had_cells_ = false;
   next_cell_ = 1;
+  snapshots_.Clear();
   return absl::OkStatus();
+}
+
+void Session::ConnectBridge() {
+  if (options_.bridge == nullptr) return;
+  BridgeOptions bridge = {
+      .provider = options_.bridge, .session = options_.id, .limit = options_.bridge_limit};
+  bridge_ = std::make_unique<Bridge>(loop_, std::move(bridge), static_cast<BridgeListener&>(*this));
 }
 
 void Session::Run(CellRequest request, OutcomeCallback done) {
@@ -128,8 +134,14 @@ void Session::Enqueue(Job job) {
 }
 
 void Session::Pump() {
-  if (queue_.empty() || closing_) return;
-  if (running_ != nullptr || running_value_ || resetting_ || relieving_) return;
+  if (running_ != nullptr || running_value_ || closing_ || resetting_ || relieving_ ||
+      taking_snapshot_ || restore_ || rewind_ || branching_ != nullptr) {
+    return;
+  }
+  if (queue_.empty()) {
+    if (worker_ready_) snapshots_.OnIdle(*worker_, next_cell_);
+    return;
+  }
   Job job = std::move(queue_.front());
   queue_.pop_front();
   absl::Status status;
@@ -142,6 +154,10 @@ void Session::Pump() {
     Fail(std::move(job), status);
     return Pump();
   }
+  if (std::holds_alternative<CellJob>(job) && worker_ready_ && snapshots_.WantedBeforeNextCell()) {
+    return TakeSnapshotFirst(std::move(job));
+  }
+  if (worker_ != nullptr) snapshots_.OnBusy(*worker_);
   std::visit([this](auto&& ready) { Start(std::move(ready)); }, std::move(job));
 }
 
@@ -250,7 +266,7 @@ Session::RunningCell* Session::Innermost() {
 
 void Session::Interrupt() {
   RunningCell* innermost = Innermost();
-  if (innermost == nullptr) return;
+  if (innermost == nullptr || restore_) return;
   // One after the other from the inside: an interrupt names one cell.
   if (running_ != nullptr) running_->interrupt_after_nested = true;
   for (const std::unique_ptr<RunningCell>& cell : nested_) cell->interrupt_after_nested = true;
@@ -326,6 +342,8 @@ void Session::OnWorkerReady() {
   start_retried_ = false;
   relieved_ = false;
   worker_ready_ = true;
+  if (restore_) return FinishRestore();
+  if (branched_) return FinishBranch(absl::OkStatus());
   // The first cell was waiting in the channel; its time begins now.
   if (running_ == nullptr) return;
   running_->started = absl::Now();
@@ -381,6 +399,7 @@ void Session::OnDone(const wire::Done& done) {
   CellOutcome& outcome = cell->outcome;
   outcome.stdin_requested = done.stdin_requested;
   had_cells_ = true;
+  if (cell == running_.get()) snapshots_.OnCellDone(absl::Now() - cell->started);
   deaths_in_a_row_ = 0;
   switch (done.status) {
     case wire::DoneStatus::kOk:  // also when it was interrupted and made something of it
@@ -400,6 +419,11 @@ void Session::OnDone(const wire::Done& done) {
     outcome.state = StateAfter::kFresh;
     outcome.state_detail = std::exchange(fresh_reason_, "");
   }
+  if (!restored_note_.empty()) {
+    outcome.state = StateAfter::kRestored;
+    outcome.state_detail = std::exchange(restored_note_, "");
+    TellNotCarried(outcome);
+  }
   Settle(*cell);
   InterruptNextOuter();
 }
@@ -407,6 +431,7 @@ void Session::OnDone(const wire::Done& done) {
 void Session::OnValue(wire::Value value) {
   if (!running_value_) return;
   ValueJob job = *std::exchange(running_value_, std::nullopt);
+  if (std::holds_alternative<wire::Set>(job.message)) snapshots_.OnValueSet();
   switch (value.kind) {
     case wire::ValueKind::kFailed:
       job.done(absl::InvalidArgumentError(value.data));
@@ -423,21 +448,31 @@ void Session::OnValue(wire::Value value) {
 }
 
 void Session::OnWorkerExit(WorkerExit exit) {
-  // The template was killed before it could fork, and nobody knew yet: nothing has run, so another
-  // one may try.
-  bool again = worker_->pid() < 0 && template_was_ready_ && !std::exchange(start_retried_, true);
-  // Not destroyed here: this is a call from inside it.
-  loop_.Post([worker = std::move(worker_)] {});
-  bridge_.reset();
-  bool could_not_start = !std::exchange(worker_ready_, false);
+  const bool restore_failed = restore_.has_value();
   if (!kill_reason_.empty()) exit.reason = std::exchange(kill_reason_, "");
+  if (restore_failed) exit = restore_->exit;
+  snapshots_.OnWorkerExit();
+  bridge_.reset();
   queries_.FailAll(closing_ ? absl::CancelledError("the session was closed")
                             : absl::UnavailableError("the worker " + exit.Describe()));
+  if (!closing_ && FoundDead(exit)) Requeue();
+  StopWatching();
+  if (!restore_failed && worker_ready_ && !closing_ && !resetting_) CountDeath(exit);
+  if (!closing_ && !resetting_ && StartRestore(exit, restore_failed)) return;
+  // The template was killed before it could fork, and nobody knew yet: nothing has run, so another
+  // one may try.
+  bool again = !restore_failed && worker_->pid() < 0 && template_was_ready_ &&
+               !std::exchange(start_retried_, true);
+  // Not destroyed here: this is a call from inside it.
+  loop_.Post([worker = std::move(worker_)] {});
+  bool could_not_start = !std::exchange(worker_ready_, false) && !restore_failed;
+  if (branched_) return FinishBranch(absl::UnavailableError("the branch " + exit.Describe()));
   if (closing_) return FinishClose();
-  if (resetting_) return FinishReset();
-  if (running_ == nullptr || running_->ended) {
-    if (!could_not_start) Recover(exit);
+  if (resetting_) {
+    snapshots_.Clear();
+    return FinishReset();
   }
+  if ((running_ == nullptr || running_->ended) && !could_not_start && had_cells_) Lose(exit);
   if (running_value_) {
     ValueJob job = *std::exchange(running_value_, std::nullopt);
     if (again) {
@@ -448,16 +483,33 @@ void Session::OnWorkerExit(WorkerExit exit) {
   }
   if (running_ != nullptr && !running_->ended) {
     const bool has_run = running_->outcome.runs > 1;
-    if (again && !has_run && running_->ladder == nullptr && !running_->interrupt_when_ready) {
+    if (again && !has_run && !running_->interrupted && !running_->interrupt_when_ready) {
       std::unique_ptr<RunningCell> cell = std::move(running_);
       queue_.push_front(CellJob{std::move(cell->request), std::move(cell->done)});
     } else if (could_not_start && !has_run) {
       FailStart(exit);
     } else {
-      OnDeathInCell(std::move(exit));
+      OnDeathInCell(std::move(exit), std::nullopt);
     }
   }
   Pump();
+}
+
+// It was dead already when the cell was sent to it: the cell before is the last that it began. A
+// worker that wrote garbage is not believed.
+bool Session::FoundDead(const WorkerExit& exit) {
+  return worker_ready_ && running_ != nullptr && !running_->ended && running_->ladder == nullptr &&
+         running_->outcome.runs == 1 && exit.reason.empty() &&
+         worker_->HasBegun(running_->outcome.execution_count - 1);
+}
+
+// The cell waits for the next worker, as if the death had been noticed in time.
+void Session::Requeue() {
+  std::unique_ptr<RunningCell> cell = std::move(running_);
+  loop_.Cancel(cell->timeout_timer);
+  --cells_run_;
+  next_cell_ = cell->outcome.execution_count;
+  queue_.push_front(CellJob{std::move(cell->request), std::move(cell->done)});
 }
 
 // No cell has run: what was to run may be tried again, or fails.
@@ -470,24 +522,42 @@ void Session::FailStart(const WorkerExit& exit) {
   if (!Relieve(job, status)) Fail(std::move(job), status);
 }
 
-// The one place where a death becomes a statement about the state: of the cell that was running,
-// or, when none was, of the next one.
-Session::Recovery Session::Recover(const WorkerExit& exit) {
-  const bool in_cell = running_ != nullptr && !running_->ended;
-  if (!in_cell || Innermost()->ladder == nullptr) {
-    ++deaths_in_a_row_;
-    last_death_ = exit.Describe();
-  }
-  if (had_cells_ || in_cell) {
-    fresh_reason_ = "the worker " + exit.Describe() + "; this cell ran in a fresh session";
-  }
-  return {.state = StateAfter::kLost, .detail = ", state lost", .is_before_cell = !had_cells_};
+// The cells have ended with their worker; nothing must climb or time out any more.
+void Session::StopWatching() {
+  auto stop = [this](RunningCell& cell) {
+    if (cell.ended) return;
+    loop_.Cancel(cell.timeout_timer);
+    if (cell.ladder == nullptr) return;
+    cell.interrupted = true;
+    cell.killed = cell.ladder->killed();
+    cell.ladder.reset();
+  };
+  if (running_ != nullptr) stop(*running_);
+  for (const std::unique_ptr<RunningCell>& cell : nested_) stop(*cell);
 }
 
-void Session::OnDeathInCell(WorkerExit exit) {
+void Session::CountDeath(const WorkerExit& exit) {
+  RunningCell* cell = Innermost();
+  if (rewind_ || (cell != nullptr && cell->interrupted)) return;  // ended on purpose
+  ++deaths_in_a_row_;
+  last_death_ = exit.Describe();
+}
+
+// There is nothing to go back to: the next cell finds nothing where there was something.
+Session::Recovery Session::Lose(const WorkerExit& exit) {
+  fresh_reason_ = "the worker " + exit.Describe() + "; this cell ran in a fresh session";
+  RunningCell* cell = Innermost();
+  const bool killed = cell != nullptr && cell->killed;
+  return {.state = StateAfter::kLost,
+          .detail = killed ? "did not react to the interrupt and was killed, state lost"
+                           : "the worker " + exit.Describe() + ", state lost",
+          .is_before_cell = !had_cells_};
+}
+
+void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
   const std::string fresh_before = fresh_reason_;
-  const bool killed = Innermost()->ladder != nullptr && Innermost()->ladder->killed();
-  const Recovery recovery = Recover(exit);
+  const bool killed = rewind_ || Innermost()->killed;
+  const Recovery recovery = restored ? *std::move(restored) : Lose(exit);
   // From the inside out: the outcome of the running cell is the last word.
   std::vector<RunningCell*> inner;
   for (const std::unique_ptr<RunningCell>& cell : nested_) {
@@ -496,7 +566,7 @@ void Session::OnDeathInCell(WorkerExit exit) {
   for (; !inner.empty(); inner.pop_back()) FinishAsDead(*inner.back(), exit, killed, recovery);
   CellOutcome& outcome = running_->outcome;
   const bool may_run_again = running_->request.retry == Retry::kOnce && outcome.runs == 1 &&
-                             recovery.is_before_cell && running_->ladder == nullptr;
+                             recovery.is_before_cell && !running_->interrupted && !rewind_;
   if (!may_run_again || !CheckDeaths().ok() || !Prepare().ok()) {
     return FinishAsDead(*running_, std::move(exit), killed, recovery);
   }
@@ -513,12 +583,12 @@ void Session::FinishAsDead(RunningCell& cell, WorkerExit exit, bool killed,
   CellOutcome& outcome = cell.outcome;
   outcome.status = killed ? CellStatus::kCancelled : CellStatus::kError;
   outcome.state = recovery.state;
-  outcome.state_detail =
-      (killed ? "did not react to the interrupt and was killed" : "the worker " + exit.Describe()) +
-      recovery.detail;
+  outcome.state_detail = recovery.detail;
+  if (recovery.state == StateAfter::kRestored) TellNotCarried(outcome);
   outcome.error = CellError{.ename = killed ? "CellKilled" : "WorkerDied",
-                            .evalue = killed ? "the cell did not react to the interrupt"
-                                             : "the worker " + exit.Describe(),
+                            .evalue = rewind_  ? "the session was rewound"
+                                      : killed ? "the cell did not react to the interrupt"
+                                               : "the worker " + exit.Describe(),
                             .traceback = exit.python_stack};
   outcome.death = std::move(exit);
   Settle(cell);
@@ -566,6 +636,7 @@ std::optional<CellOutcome> Session::OutcomeSoFar() const {
 
 void Session::KillWorker(std::string reason) {
   if (worker_ == nullptr || closing_) return;
+  if (busy()) reason += ", in cell " + std::to_string(running_->outcome.execution_count);
   kill_reason_ = std::move(reason);
   worker_->Kill();
 }
@@ -607,6 +678,7 @@ void Session::Close(absl::AnyInvocable<void()> done) {
   std::deque<Job> abandoned;
   abandoned.swap(queue_);
   for (Job& job : abandoned) Fail(std::move(job), absl::CancelledError("the session was closed"));
+  AbandonRestoring();
   if (worker_ == nullptr) return FinishClose();
   if (running_ != nullptr || !worker_ready_) {
     worker_->Kill();
@@ -620,6 +692,7 @@ void Session::Close(absl::AnyInvocable<void()> done) {
 
 void Session::FinishClose() {
   loop_.Cancel(close_timer_);
+  snapshots_.Clear();
   if (running_ != nullptr) nested_.push_back(std::move(running_));
   for (std::unique_ptr<RunningCell>& cell : std::exchange(nested_, {})) {
     loop_.Cancel(cell->timeout_timer);

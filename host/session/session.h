@@ -21,6 +21,7 @@
 #include "host/session/outcome.h"
 #include "host/session/output_log.h"
 #include "host/session/pending_queries.h"
+#include "host/session/snapshots.h"
 #include "host/worker/interrupt_ladder.h"
 #include "host/worker/template_pool.h"
 
@@ -46,6 +47,7 @@ struct SessionOptions {
   std::vector<std::string> sys_path;
   absl::Duration interrupt_grace = kInterruptGrace;
   uint64_t memory_cap = 0;  // bytes; 0 = none
+  uint64_t open_files = 0;  // soft limit of the worker; 0 = the host's
   SinkOptions output;
   // Why there is no state where a client could expect some, for the first outcome; or empty.
   std::string fresh_reason;
@@ -54,6 +56,7 @@ struct SessionOptions {
   std::function<void(EventLoop::Task)> relieve;
   BridgeProvider* bridge = nullptr;  // answers the calls that cells make; outlives the session
   absl::Duration bridge_limit = kBridgeLimit;
+  SnapshotOptions snapshots;
 };
 
 // Why a cell that is run on behalf of a waiting one was not.
@@ -75,6 +78,18 @@ struct CellRequest {
 struct SessionValue {
   bool is_json = true;
   std::string data;  // JSON text, or raw bytes
+};
+
+// Where a session stands that has gone back to a snapshot, or has branched off.
+struct Standing {
+  uint32_t before_cell = 0;
+  std::vector<std::string> not_carried;  // what a fork cannot take over, one phrase each
+};
+
+struct BranchOptions {
+  // A kept snapshot to branch from; nothing = the present state.
+  std::optional<uint32_t> before_cell;
+  bool same_random = false;  // draw the same random numbers as the original
 };
 
 class Session : private WorkerListener, private BridgeListener {
@@ -105,6 +120,21 @@ class Session : private WorkerListener, private BridgeListener {
   // Asked at once, also while a cell runs; `request` of the query is filled in here.
   void Query(wire::Query query, QueryCallback done);
 
+  using RewindCallback = absl::AnyInvocable<void(absl::StatusOr<Standing>)>;
+  struct Branched {
+    std::unique_ptr<Session> session;
+    Standing standing;
+  };
+  using BranchCallback = absl::AnyInvocable<void(absl::StatusOr<Branched>)>;
+
+  // Ends the running cell and goes back to before `cell`, which a kept snapshot must stand before;
+  // without one, to the newest snapshot older than the last cell's end. What waits in the queue
+  // runs after it.
+  void Rewind(std::optional<uint32_t> cell, RewindCallback done);
+  // Another session that goes on from here, or from a snapshot; after everything asked for before.
+  void Branch(BranchOptions options, BranchCallback done);
+  SnapshotStatus snapshots() const { return snapshots_.status(); }
+
   // Sees background output while no cell runs; outlives the session, or is taken away with null.
   void ObserveBackground(CellObserver* observer) { background_observer_ = observer; }
   // The background output that no outcome has carried yet.
@@ -125,6 +155,8 @@ class Session : private WorkerListener, private BridgeListener {
   int worker_pid() const { return worker_ != nullptr ? worker_->pid() : -1; }
   uint64_t memory_cap() const { return options_.memory_cap; }
   uint64_t cells_run() const { return cells_run_; }
+  // The execution count that the next cell gets.
+  uint32_t next_cell() const { return worker_ != nullptr || restore_ ? next_cell_ : 1; }
 
   // Ends the worker: exit handlers have a second, a running cell is killed. `done` is called when
   // it is gone; what was asked for and has not run fails.
@@ -141,6 +173,8 @@ class Session : private WorkerListener, private BridgeListener {
     EventLoop::TimerId settle_timer = 0;
     std::unique_ptr<InterruptLadder> ladder;
     bool interrupt_when_ready = false;
+    bool interrupted = false;             // by a ladder that is gone with the worker
+    bool killed = false;                  // by that ladder
     uint64_t parent = 0;                  // the call inside whose wait it runs; 0 = none
     bool interrupt_after_nested = false;  // as soon as what is nested in it has ended
     bool ended = false;                   // only the disk is waited for
@@ -156,12 +190,27 @@ class Session : private WorkerListener, private BridgeListener {
   struct ResetJob {
     absl::AnyInvocable<void(absl::Status)> done;
   };
-  using Job = std::variant<CellJob, ValueJob, ResetJob>;
+  struct BranchJob {
+    BranchOptions options;
+    BranchCallback done;
+  };
+  using Job = std::variant<CellJob, ValueJob, ResetJob, BranchJob>;
   // What is left of the state after a death.
   struct Recovery {
     StateAfter state;
-    std::string detail;   // ", state lost"
+    std::string detail;   // what the outcome says of it
     bool is_before_cell;  // the state is that of directly before the cell that was running
+  };
+  // From the end of a worker to the moment a copy of the snapshot goes on.
+  struct Restore {
+    const Snapshot* from;
+    KeptSnapshot moment;
+    WorkerExit exit;  // of the worker that is being replaced
+    EventLoop::TimerId limit_timer;
+  };
+  struct RewindRequest {
+    const Snapshot* to;
+    RewindCallback done;
   };
 
   void OnWorkerReady() override;
@@ -192,11 +241,23 @@ class Session : private WorkerListener, private BridgeListener {
   void Start(CellJob job);
   void Start(ValueJob job);
   void Start(ResetJob job);
+  void Start(BranchJob job);
   void SendCell();
   void FinishReset();
   bool Relieve(Job& job, const absl::Status& status);
   absl::Status CheckDeaths() const;
-  Recovery Recover(const WorkerExit& exit);
+  void StopWatching();
+  void CountDeath(const WorkerExit& exit);
+  Recovery Lose(const WorkerExit& exit);
+  void ConnectBridge();
+  void TakeSnapshotFirst(Job next);
+  bool StartRestore(const WorkerExit& exit, bool restore_failed);
+  void FinishRestore();
+  void AbandonRestoring();
+  std::string DescribeRestored(const Restore& restore);
+  void TellNotCarried(CellOutcome& outcome) const;
+  void StartAsBranch(Session& source, const BranchOptions& options, BranchCallback done);
+  void FinishBranch(absl::Status status);
   void Fail(Job job, const absl::Status& status);
   void Interrupt(RunningCell& cell);
   // When a nested cell has ended and the interrupt was meant for all.
@@ -205,8 +266,11 @@ class Session : private WorkerListener, private BridgeListener {
   void OnTimeout(RunningCell& cell);
   void Settle(RunningCell& cell);
   void FinishCell(RunningCell& cell);
+  bool FoundDead(const WorkerExit& exit);
+  void Requeue();
   void FailStart(const WorkerExit& exit);
-  void OnDeathInCell(WorkerExit exit);
+  // `restored`: what a snapshot has brought back; nothing when all is lost.
+  void OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored);
   void FinishAsDead(RunningCell& cell, WorkerExit exit, bool killed, const Recovery& recovery);
   void FinishClose();
   SinkOptions OutputOptions();
@@ -240,6 +304,14 @@ class Session : private WorkerListener, private BridgeListener {
   PendingQueries queries_;
   std::unique_ptr<OutputLog> background_;
   CellObserver* background_observer_ = nullptr;
+
+  Snapshots snapshots_;
+  bool taking_snapshot_ = false;  // the next cell waits for it
+  std::optional<Restore> restore_;
+  std::optional<RewindRequest> rewind_;
+  std::string restored_note_;  // for the next outcome: a restore that no cell could tell of
+  BranchCallback branched_;    // of a session that is still branching off from another
+  std::unique_ptr<Session> branching_;  // from this one
 
   bool closing_ = false;
   absl::AnyInvocable<void()> on_closed_;

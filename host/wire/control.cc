@@ -5,11 +5,34 @@
 
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 namespace cellar::wire {
 namespace {
 
 constexpr size_t kMaxFds = 16;
+
+absl::Status SendParts(int socket, std::span<iovec> parts, const std::vector<int>& fds, int flags) {
+  alignas(cmsghdr) char ancillary[CMSG_SPACE(kMaxFds * sizeof(int))] = {};
+  msghdr header = {.msg_iov = parts.data(), .msg_iovlen = parts.size()};
+  if (!fds.empty()) {
+    header.msg_control = ancillary;
+    header.msg_controllen = CMSG_SPACE(fds.size() * sizeof(int));
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
+    std::memcpy(CMSG_DATA(rights), fds.data(), fds.size() * sizeof(int));
+  }
+  ssize_t sent;
+  do {
+    sent = sendmsg(socket, &header, MSG_NOSIGNAL | flags);
+  } while (sent < 0 && errno == EINTR);
+  if (sent < 0) return ErrnoStatus(errno, "sending a control message");
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 void TakeFds(msghdr& header, std::vector<UniqueFd>& fds) {
   for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
@@ -23,31 +46,18 @@ void TakeFds(msghdr& header, std::vector<UniqueFd>& fds) {
   }
 }
 
-}  // namespace
-
 absl::Status SendControl(int socket, MessageType type, const std::string& payload,
                          const std::vector<int>& fds) {
   if (payload.size() > kMaxControlMessage) {
     return absl::InvalidArgumentError("a control message is too long");
   }
   iovec parts[2] = {{&type, sizeof(type)}, {const_cast<char*>(payload.data()), payload.size()}};
-  alignas(cmsghdr) char ancillary[CMSG_SPACE(kMaxFds * sizeof(int))] = {};
-  msghdr header = {.msg_iov = parts, .msg_iovlen = 2};
-  if (!fds.empty()) {
-    header.msg_control = ancillary;
-    header.msg_controllen = CMSG_SPACE(fds.size() * sizeof(int));
-    cmsghdr* rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
-    std::memcpy(CMSG_DATA(rights), fds.data(), fds.size() * sizeof(int));
-  }
-  ssize_t sent;
-  do {
-    sent = sendmsg(socket, &header, MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  if (sent < 0) return ErrnoStatus(errno, "sending a control message");
-  return absl::OkStatus();
+  return SendParts(socket, parts, fds, 0);
+}
+
+absl::Status SendFrame(int channel, const std::string& frame, const std::vector<int>& fds) {
+  iovec part = {const_cast<char*>(frame.data()), frame.size()};
+  return SendParts(channel, {&part, 1}, fds, MSG_DONTWAIT);
 }
 
 absl::StatusOr<std::optional<ControlMessage>> ReceiveControl(int socket) {

@@ -1,6 +1,9 @@
 // Control messages: one message per packet of a seqpacket socket, with descriptors passed along.
-// Used between host and template and between host and keeper; never by a worker.
+// Used between host and template and between host and keeper. Also how descriptors travel with a
+// frame.
 #pragma once
+
+#include <sys/socket.h>
 
 #include <initializer_list>
 #include <optional>
@@ -31,5 +34,11 @@ absl::Status SendControl(int socket, const Message& message, const std::vector<i
 
 // Nothing when a non-blocking socket has no message; Unavailable when the peer is gone.
 absl::StatusOr<std::optional<ControlMessage>> ReceiveControl(int socket);
+
+// One small frame on a worker's channel, with descriptors; never waits for room.
+absl::Status SendFrame(int channel, const std::string& frame, const std::vector<int>& fds);
+
+// The descriptors that came with a message.
+void TakeFds(msghdr& header, std::vector<UniqueFd>& fds);
 
 }  // namespace cellar::wire

@@ -27,7 +27,9 @@ enum class MessageType : uint16_t {
   kGet = 4,
   kExit = 5,
   kEnter = 12,
-  kQuery = 16,
+  kQuery = 13,
+  kCopy = 16,
+  kMeasure = 17,
   // worker -> host
   kHello = 32,
   kDisplay = 33,
@@ -35,7 +37,9 @@ enum class MessageType : uint16_t {
   kDone = 35,
   kNotice = 36,
   kValue = 37,
-  kQueryAnswer = 48,
+  kQueryAnswer = 38,
+  kCopied = 48,
+  kMeasured = 49,
   // host -> template
   kStart = 64,
   kFork = 65,
@@ -46,9 +50,13 @@ enum class MessageType : uint16_t {
   // host -> keeper
   kSignal = 96,
   kKill = 97,
+  kKeep = 98,
+  kPromote = 99,
+  kSpare = 100,
   // keeper -> host
   kKeeperHello = 112,
   kWorkerExited = 113,
+  kCleared = 114,
   // host -> worker, on the channel and on lines
   kBridgeOffer = 128,
   // worker -> host
@@ -142,15 +150,43 @@ struct Exit {
   CELLAR_WIRE_FIELDS()
 };
 
+// What a copy of a worker is to be.
+enum class CopyKind : uint8_t {
+  kAsleep = 0,    // a snapshot
+  kRestored = 1,  // the next worker of the same session
+  kBranched = 2,  // the first worker of another session, with a keeper of its own
+};
+
+// Fork a copy of yourself; a worker does it between cells, a snapshot at any time. Carries the
+// descriptors that the copy gets, in the order of BirthFd: the channel alone, all but the last two,
+// or all of them. Answered by Copied.
+struct Copy {
+  static constexpr MessageType kType = MessageType::kCopy;
+  uint32_t request = 0;
+  CopyKind kind = CopyKind::kAsleep;
+  bool reseed = false;    // the copy's random numbers are to be others
+  bool cautious = false;  // not if there are threads that may not survive a fork
+  CELLAR_WIRE_FIELDS(self.request, self.kind, self.reseed, self.cautious)
+};
+
+// Says how much memory those processes hold. Only to a snapshot, which has nothing else to do.
+struct Measure {
+  static constexpr MessageType kType = MessageType::kMeasure;
+  std::vector<int32_t> pids;
+  CELLAR_WIRE_FIELDS(self.pids)
+};
+
 // --- worker -> host
 // -------------------------------------------------------------------------------------------------
 
-// The setup is done and cells can run, or `error` says why not.
+// The setup is done and cells can run, or `error` says why not. A copy says it too: it is asleep,
+// or awake.
 struct Hello {
   static constexpr MessageType kType = MessageType::kHello;
   uint32_t version = kProtocolVersion;
   std::string error;
-  CELLAR_WIRE_FIELDS(self.version, self.error)
+  std::vector<std::string> not_carried;  // what this copy could not take over, one each
+  CELLAR_WIRE_FIELDS(self.version, self.error, self.not_carried)
 };
 
 enum class DisplayKind : uint8_t {
@@ -229,6 +265,31 @@ struct QueryAnswer {
   bool ok = true;
   std::string data;  // JSON, or the reason of a failure
   CELLAR_WIRE_FIELDS(self.request, self.ok, self.data)
+};
+
+// From the process that was asked.
+struct Copied {
+  static constexpr MessageType kType = MessageType::kCopied;
+  uint32_t request = 0;
+  std::string error;       // why there is no copy, or empty
+  int32_t pid = 0;         // of the copy
+  int32_t keeper_pid = 0;  // of a branch's keeper
+  uint32_t fork_us = 0;    // how long the asked process stood still
+  CELLAR_WIRE_FIELDS(self.request, self.error, self.pid, self.keeper_pid, self.fork_us)
+};
+
+// Bytes of anonymous memory of one process; all 0 for one that is gone.
+struct Memory {
+  uint64_t resident = 0;
+  uint64_t proportional = 0;  // each page divided by the number of processes that share it
+  CELLAR_WIRE_FIELDS(self.resident, self.proportional)
+};
+
+// In the order of the pids that were asked for.
+struct Measured {
+  static constexpr MessageType kType = MessageType::kMeasured;
+  std::vector<Memory> processes;
+  CELLAR_WIRE_FIELDS(self.processes)
 };
 
 // --- bridge calls
@@ -338,23 +399,36 @@ struct Failed {
   CELLAR_WIRE_FIELDS(self.version, self.reason)
 };
 
-// Carries the descriptors of ForkFds, in that order. Answered on the keeper's socket by
-// KeeperHello.
+// Carries the descriptors that a worker is born with, up to the keeper's. Answered on the keeper's
+// socket by KeeperHello.
 struct Fork {
   static constexpr MessageType kType = MessageType::kFork;
   uint32_t request = 0;
   CELLAR_WIRE_FIELDS(self.request)
 };
-enum ForkFd {
+enum BirthFd {
   kChannelFd,
-  kKeeperFd,
   kRingFd,
   kDoorbellFd,
   kStdoutFd,
   kStderrFd,
   kFaultsFd,
-  kForkFdCount
+  kKeeperFd,
+  kKeeperHostAliveFd,  // a template's keepers have it already
+  kBirthFdCount
 };
+inline constexpr size_t kForkFdCount = kKeeperFd + 1;
+
+inline constexpr size_t CopyFdCount(CopyKind kind) {
+  switch (kind) {
+    case CopyKind::kAsleep:
+      return kChannelFd + 1;
+    case CopyKind::kRestored:
+      return kFaultsFd + 1;
+    default:
+      return kBirthFdCount;
+  }
+}
 
 struct ForkFailed {
   static constexpr MessageType kType = MessageType::kForkFailed;
@@ -378,11 +452,35 @@ struct Signal {
   CELLAR_WIRE_FIELDS(self.signal, self.group)
 };
 
-// Kill everything below the keeper; the keeper then ends, which the host sees as the end of its
-// socket.
+// Kill everything below the keeper but snapshots and branches. Without snapshots the keeper then
+// ends, which the host sees as the end of its socket.
 struct Kill {
   static constexpr MessageType kType = MessageType::kKill;
-  CELLAR_WIRE_FIELDS()
+  int32_t worker_pid = 0;  // the one that is meant, and no later one; 0 = whichever there is
+  CELLAR_WIRE_FIELDS(self.worker_pid)
+};
+
+// That child is a snapshot, to be left alone when the worker ends.
+struct Keep {
+  static constexpr MessageType kType = MessageType::kKeep;
+  int32_t pid = 0;
+  CELLAR_WIRE_FIELDS(self.pid)
+};
+
+// That child is the worker from now on; the one before has ended. Answered by KeeperHello, or by
+// ForkFailed when it is gone.
+struct Promote {
+  static constexpr MessageType kType = MessageType::kPromote;
+  int32_t pid = 0;
+  CELLAR_WIRE_FIELDS(self.pid)
+};
+
+// That child is the keeper of a session that branched off from this one, to be left alone.
+struct Spare {
+  static constexpr MessageType kType = MessageType::kSpare;
+  int32_t keeper_pid = 0;
+  int32_t worker_pid = 0;
+  CELLAR_WIRE_FIELDS(self.keeper_pid, self.worker_pid)
 };
 
 // Carries pidfds of the worker and of the keeper.
@@ -398,6 +496,12 @@ struct WorkerExited {
   bool signaled = false;
   int32_t code = 0;  // signal or exit code
   CELLAR_WIRE_FIELDS(self.signaled, self.code)
+};
+
+// After WorkerExited, when there are snapshots: what the worker had started is gone too.
+struct Cleared {
+  static constexpr MessageType kType = MessageType::kCleared;
+  CELLAR_WIRE_FIELDS()
 };
 
 #undef CELLAR_WIRE_FIELDS

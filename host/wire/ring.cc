@@ -41,6 +41,14 @@ RingMemory::~RingMemory() {
   if (base_ != nullptr) munmap(base_, kRingMemorySize);
 }
 
+absl::Status RingMemory::Remap(std::optional<int> memory_fd) {
+  const int flags = memory_fd ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  void* base = mmap(base_, kRingMemorySize, PROT_READ | PROT_WRITE, MAP_FIXED | flags,
+                    memory_fd.value_or(-1), 0);
+  if (base == MAP_FAILED) return ErrnoStatus(errno, "mapping the ring");
+  return absl::OkStatus();
+}
+
 bool RingWriter::TryWrite(StreamId stream, uint32_t cell, std::string_view text,
                           const std::optional<Position>& pipes) {
   RecordHeader record = {.size = static_cast<uint32_t>(text.size()),

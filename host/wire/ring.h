@@ -41,6 +41,7 @@ struct RingHeader {
   std::atomic<uint32_t> writer_waits;
   std::atomic<uint32_t> room;
   alignas(64) std::atomic<uint32_t> running_cell;  // the worker's; 0 between cells
+  std::atomic<uint32_t> begun_cell;  // the worker's; the last that began, and perhaps ended
   // The cell a SIGINT is meant for: set by the host, set to 0 by the worker when it acts on it.
   std::atomic<uint32_t> interrupt_target;
   alignas(64) std::atomic<uint32_t> pipes_generation;  // the host's; odd while it reads a pipe
@@ -70,6 +71,10 @@ class RingMemory {
   RingMemory(RingMemory&& other) noexcept;
   RingMemory& operator=(RingMemory&& other) noexcept;
   ~RingMemory();
+
+  // Puts other memory in the place of what is mapped, at the same address; without a descriptor,
+  // memory of this process's own.
+  absl::Status Remap(std::optional<int> memory_fd);
 
   RingHeader& header() const { return *static_cast<RingHeader*>(base_); }
   char* data() const { return static_cast<char*>(base_) + kRingDataOffset; }

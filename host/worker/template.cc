@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "host/base/fds.h"
 #include "host/base/startup_trace.h"
 #include "host/wire/control.h"
+#include "host/worker/birth.h"
 
 namespace cellar::host {
 namespace {
@@ -109,41 +109,18 @@ absl::Status Template::Spawn() {
 absl::StatusOr<std::unique_ptr<Worker>> Template::Fork(const wire::Setup& setup,
                                                        WorkerListener& listener) {
   if (ended_) return absl::UnavailableError(failure_);
-  CELLAR_ASSIGN_OR_RETURN(auto channel, MakeSocketPair(SOCK_STREAM));
-  CELLAR_ASSIGN_OR_RETURN(auto keeper, MakeSocketPair(SOCK_SEQPACKET));
-  CELLAR_RETURN_IF_ERROR(SetNonBlocking(keeper.first.get(), true));
-  CELLAR_ASSIGN_OR_RETURN(UniqueFd ring, MakeSealedMemory("cellar-ring", wire::kRingMemorySize));
-  CELLAR_ASSIGN_OR_RETURN(wire::RingMemory memory, wire::RingMemory::Map(ring.get()));
-  UniqueFd doorbell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!doorbell) return ErrnoStatus(errno, "creating a doorbell");
-  CELLAR_ASSIGN_OR_RETURN(doorbell, MoveHigh(std::move(doorbell)));
-  CELLAR_ASSIGN_OR_RETURN(Pipe out, MakePipe());
-  CELLAR_ASSIGN_OR_RETURN(Pipe err, MakePipe());
-  CELLAR_ASSIGN_OR_RETURN(UniqueFd faults, MakeMemoryFile("cellar-faults"));
-
-  std::vector<int> fds(wire::kForkFdCount);
-  fds[wire::kChannelFd] = channel.second.get();
-  fds[wire::kKeeperFd] = keeper.second.get();
-  fds[wire::kRingFd] = ring.get();
-  fds[wire::kDoorbellFd] = doorbell.get();
-  fds[wire::kStdoutFd] = out.write.get();
-  fds[wire::kStderrFd] = err.write.get();
-  fds[wire::kFaultsFd] = faults.get();
-  if (absl::Status sent = wire::SendControl(control_.get(), wire::Fork{}, fds); !sent.ok()) {
+  CELLAR_ASSIGN_OR_RETURN(Birth birth, MakeBirth());
+  CELLAR_RETURN_IF_ERROR(AddKeeper(birth));
+  if (absl::Status sent =
+          wire::SendControl(control_.get(), wire::Fork{}, birth.Fds(wire::kForkFdCount));
+      !sent.ok()) {
     OnControl();  // knows better why
     return ended_ ? absl::UnavailableError(failure_) : sent;
   }
-
-  WorkerEnds ends = {.channel = std::move(channel.first),
-                     .keeper = std::move(keeper.first),
-                     .doorbell = std::move(doorbell),
-                     .faults = std::move(faults),
-                     .out = std::move(out.read),
-                     .err = std::move(err.read)};
   CELLAR_ASSIGN_OR_RETURN(
       std::unique_ptr<Worker> worker,
       Worker::Create(
-          loop_, std::move(ends), std::move(memory),
+          loop_, std::move(birth.ends), *std::move(birth.ring),
           [self = shared_from_this()] { return self->WhyNotStarted(); }, listener));
   worker->Send(setup);
   return worker;

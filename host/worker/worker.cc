@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "host/base/fds.h"
 #include "host/base/process.h"
@@ -79,6 +80,7 @@ Worker::Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
                 }) {}
 
 Worker::~Worker() {
+  *alive_ = false;
   loop_.Cancel(poll_timer_);
   loop_.Cancel(exit_timer_);
   for (int fd : {ends_.channel.get(), ends_.keeper.get(), ends_.doorbell.get(), timeline_.out_fd(),
@@ -171,9 +173,57 @@ void Worker::PauseOutput(bool paused) {
 }
 
 void Worker::Kill() {
-  (void)wire::SendControl(ends_.keeper.get(), wire::Kill{});
+  (void)wire::SendControl(ends_.keeper.get(), wire::Kill{.worker_pid = std::max(pid_, 0)});
   // Not left to the keeper alone: it may be stopped.
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
+}
+
+void Worker::Copy(wire::Copy copy, const std::vector<int>& fds, Copier::Callback done) {
+  if (finished_ || !outgoing_.empty()) {
+    return done(absl::UnavailableError("the worker is busy or gone"));
+  }
+  copier_.Ask(ends_.channel.get(), copy, fds, std::move(done));
+}
+
+void Worker::WhenCleared(absl::AnyInvocable<void()> cleared) {
+  shares_keeper_ = true;
+  cleared_ = std::move(cleared);
+}
+
+Copier::Callback Worker::WhenBorn() {
+  return [this, alive = alive_](absl::StatusOr<wire::Copied> copied) {
+    if (*alive) OnBorn(std::move(copied));
+  };
+}
+
+Copier::Callback Worker::SpareBranch(Copier::Callback born) {
+  return
+      [this, alive = alive_, born = std::move(born)](absl::StatusOr<wire::Copied> copied) mutable {
+        if (*alive && copied.ok()) {
+          (void)wire::SendControl(ends_.keeper.get(), wire::Spare{.keeper_pid = copied->keeper_pid,
+                                                                  .worker_pid = copied->pid});
+        }
+        born(std::move(copied));
+      };
+}
+
+void Worker::OnBorn(absl::StatusOr<wire::Copied> copied) {
+  if (finished_) return;
+  if (!copied.ok()) {
+    exit_.reason = std::string(copied.status().message());
+    // Later, since this may be a call from inside whoever wants the worker.
+    return loop_.Post([this, alive = alive_] {
+      if (*alive) Finish();
+    });
+  }
+  // A branch's keeper says hello by itself.
+  if (copied->keeper_pid > 0) return;
+  (void)wire::SendControl(ends_.keeper.get(), wire::Promote{.pid = copied->pid});
+}
+
+UniqueFd Worker::TakeKeeper() {
+  keeper_pidfd_.reset();
+  return std::move(ends_.keeper);
 }
 
 void Worker::SignalWorker(int signal, bool group) {
@@ -241,7 +291,19 @@ absl::Status Worker::Dispatch(const wire::Frame& frame) {
         Kill();
         return absl::OkStatus();
       }
-      listener_.OnWorkerReady();
+      not_carried_ = std::move(hello->not_carried);
+      said_hello_ = true;
+      BeReady();
+      return absl::OkStatus();
+    }
+    case wire::MessageType::kCopied: {
+      auto copied = wire::Decode<wire::Copied>(frame.payload);
+      if (!copied) break;
+      // Told to the keeper before any further cell is told to the worker: it may die of that one.
+      if (copied->error.empty() && copied->keeper_pid <= 0) {
+        (void)wire::SendControl(ends_.keeper.get(), wire::Keep{.pid = copied->pid});
+      }
+      copier_.OnCopied(*std::move(copied));
       return absl::OkStatus();
     }
     case wire::MessageType::kDisplay:
@@ -262,6 +324,11 @@ absl::Status Worker::Dispatch(const wire::Frame& frame) {
       break;
   }
   return absl::DataLossError("the channel carries a message that no worker sends");
+}
+
+// One that was forked from a snapshot can be signalled only once its keeper knows it.
+void Worker::BeReady() {
+  if (said_hello_ && (!shares_keeper_ || pid_ > 0)) listener_.OnWorkerReady();
 }
 
 template <typename Message>
@@ -335,6 +402,7 @@ void Worker::OnKeeper() {
       pidfd_ = std::move((*message)->fds[0]);
       keeper_pidfd_ = std::move((*message)->fds[1]);
       (void)loop_.Watch(pidfd_.get(), EPOLLIN, [this](uint32_t) { OnPidfd(); });
+      if (shares_keeper_) BeReady();
       return;
     }
     case wire::MessageType::kWorkerExited: {
@@ -344,6 +412,9 @@ void Worker::OnKeeper() {
       (exited->signaled ? exit_.signal : exit_.exit_code) = exited->code;
       return Finish();
     }
+    case wire::MessageType::kCleared:
+      if (cleared_) std::exchange(cleared_, nullptr)();
+      return;
     case wire::MessageType::kForkFailed: {
       auto failed = wire::Decode<wire::ForkFailed>((*message)->payload);
       SetReason(ErrnoStatus(failed ? failed->error : 0, "a new worker could not be forked"));
@@ -402,6 +473,7 @@ void Worker::Finish() {
   loop_.Unwatch(timeline_.err_fd());
   if (pidfd_) loop_.Unwatch(pidfd_.get());
   exit_.python_stack = CleanPythonStack(ReadFaults());
+  copier_.FailAll(absl::UnavailableError("the worker " + exit_.Describe()));
   listener_.OnWorkerExit(std::move(exit_));
 }
 

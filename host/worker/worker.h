@@ -16,6 +16,8 @@
 #include "host/base/unique_fd.h"
 #include "host/wire/frame.h"
 #include "host/wire/messages.h"
+#include "host/worker/birth.h"
+#include "host/worker/copier.h"
 #include "host/worker/frame_trace.h"
 #include "host/worker/timeline.h"
 #include "host/worker/worker_exit.h"
@@ -40,16 +42,6 @@ class WorkerListener {
   virtual void OnOpenLine(UniqueFd socket, bool of_main_thread) = 0;
   // Once, and the last call.
   virtual void OnWorkerExit(WorkerExit exit) = 0;
-};
-
-// The host's ends of everything that a worker is born with.
-struct WorkerEnds {
-  UniqueFd channel;
-  UniqueFd keeper;
-  UniqueFd doorbell;
-  UniqueFd faults;
-  UniqueFd out;
-  UniqueFd err;
 };
 
 class Worker {
@@ -85,7 +77,23 @@ class Worker {
   // Ends the worker and everything it started.
   void Kill();
 
+  // Has the worker fork a copy of itself, which it does between cells. See wire::Copy.
+  void Copy(wire::Copy copy, const std::vector<int>& fds, Copier::Callback done);
+  // For a worker that another process is to fork: its answer goes here, also when this object is
+  // gone by then.
+  Copier::Callback WhenBorn();
+  // As `born`, and tells this worker's keeper to leave the branch alone.
+  Copier::Callback SpareBranch(Copier::Callback born);
+  // Once, when the keeper that this worker shares with a former one has ended all that one left.
+  void WhenCleared(absl::AnyInvocable<void()> cleared);
+  // After OnWorkerExit: the keeper, for the next worker. Snapshots live as long as it is open.
+  UniqueFd TakeKeeper();
+
   int pid() const { return pid_; }
+  // What this worker, as a copy of another, could not take over.
+  const std::vector<std::string>& not_carried() const { return not_carried_; }
+  // Whether it says that this is the last cell it began; also after its end.
+  bool HasBegun(uint32_t cell) { return timeline_.shared().begun_cell.load() == cell; }
 
  private:
   Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
@@ -101,6 +109,8 @@ class Worker {
   void OnDoorbell();
   void OnPipe();
   void OnKeeper();
+  void OnBorn(absl::StatusOr<wire::Copied> copied);
+  void BeReady();
   void OnKeeperGone();
   void OnPidfd();
   void KeepPolling();
@@ -130,6 +140,14 @@ class Worker {
   std::string outgoing_;
   bool channel_blocked_ = false;
   bool channel_ended_ = false;
+
+  Copier copier_;
+  absl::AnyInvocable<void()> cleared_;
+  std::vector<std::string> not_carried_;
+  bool shares_keeper_ = false;
+  bool said_hello_ = false;
+  // False once this object is gone; answers of other processes look here first.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 
   int pid_ = -1;
   UniqueFd pidfd_;

@@ -83,12 +83,11 @@ class HostBridge:
             return None
         return self.call("input", {"hidden": hidden}) or ""
 
-    def abandon_lines(self) -> None:
-        """In a copy of the worker: its lines are the original's, and what was awaited there is not answered here."""
+    def fail_awaited(self) -> None:
+        """In a copy of the worker, which has no lines yet: what was awaited on the original's is not answered here."""
         for line in list(self._of_loop.values()):
             line.fail(BridgeError("the session was copied while this call was under way; the copy gets no answer"))
         self._of_loop.clear()
-        _cellar.abandon_lines()
 
     def _line_of_thread(self):
         line = getattr(self._of_thread, "line", None)
@@ -122,7 +121,8 @@ class _LoopLine:
         self._line = _Line(False)
         self._futures = {}
         self.start, self.is_open = self._line.start, self._line.is_open
-        loop.add_reader(self._line.fileno(), self._on_readable)
+        self._fd = self._line.fileno()
+        loop.add_reader(self._fd, self._on_readable)
 
     def expect(self, number):
         future = self._futures[number] = self._loop().create_future()
@@ -134,7 +134,7 @@ class _LoopLine:
 
     def fail(self, error):
         """Ends every call with the error."""
-        self._loop().remove_reader(self._line.fileno())
+        self._loop().remove_reader(self._fd)
         for future in self._futures.values():
             if not future.done():
                 future.set_exception(error)

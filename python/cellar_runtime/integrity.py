@@ -23,7 +23,7 @@ class Integrity:
     """Owns the worker's streams and knows what the process must look like when a cell starts."""
 
     def __init__(self, wakeup_fd: int):
-        self._wakeup_fd = wakeup_fd  # of the loop: a signal just before it goes to sleep must wake it
+        self.wakeup_fd = wakeup_fd  # of the loop: a signal just before it goes to sleep must wake it
         self.stdin = Stdin()
         self._stdout = make_stream(1)
         self._stderr = make_stream(2)
@@ -43,7 +43,7 @@ class Integrity:
             repaired.append("the SIGINT handler")
         try:
             # A loop without signal handlers leaves -1 behind.
-            if _set_wakeup_fd(self._wakeup_fd, warn_on_full_buffer=False) not in (-1, self._wakeup_fd):
+            if _set_wakeup_fd(self.wakeup_fd, warn_on_full_buffer=False) not in (-1, self.wakeup_fd):
                 repaired.append("the signal wakeup fd")
         except (OSError, ValueError):
             pass  # a cell has closed it: interrupts are then heard a little later

@@ -13,7 +13,8 @@ import threading
 import _cellar
 import cellar_prelude
 from cellar_runtime import (
-    bridge, display, figures, import_hooks, ipython_display, late_import, stdin, tracebacks, user_modules, values)
+    bridge, display, figures, import_hooks, ipython_display, late_import, snapshot, stdin, tracebacks, user_modules,
+    values)
 from cellar_runtime.integrity import Integrity
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
@@ -43,6 +44,7 @@ class Runner:
         self._exiting = False
         self._module_directories = []  # until the first cell has run what is in them
         self._enter_error = None  # why the directory of the next cell could not be entered
+        self._is_new_copy = False
         _cellar.install(CELL, _thread_origin, self._cancel)
         _mark_threads()
         self._integrity = Integrity(self._loop._csock.fileno())
@@ -72,6 +74,9 @@ class Runner:
     def _on_readable(self):
         for kind, *fields in _cellar.receive():
             getattr(self, "_on_" + kind)(*fields)
+            if self._is_new_copy:
+                self._is_new_copy = False
+                break  # what follows was said to the original
 
     def _on_setup(self, cwd, environment, path, memory_cap, open_files):
         try:
@@ -80,7 +85,7 @@ class Runner:
             os.chdir(cwd)
             sys.path[:0] = [os.fsdecode(entry) for entry in (cwd, *path)]
             _cellar.limit_resources(memory_cap, open_files)
-            _reseed_numpy()
+            snapshot.reseed_numpy()
             self._module_directories = user_modules.directories(os.environ.get("HOME"), os.fsdecode(cwd))
         except OSError as error:
             _cellar.send_hello(str(error))
@@ -102,6 +107,13 @@ class Runner:
     def _on_exit(self):
         self._exiting = True
         self._loop.stop()
+
+    def _on_copy(self):
+        not_carried = snapshot.make_copy(self._loop, self._integrity)
+        if not_carried is not None:
+            bridge.host.fail_awaited()
+            self._is_new_copy = True
+            _cellar.send_hello("", not_carried)
 
     def _on_execute(self, cell, code):
         self._context.run(self._run_cell, cell, code.decode("utf-8", "replace"))
@@ -289,6 +301,8 @@ class Runner:
 
     def _after_fork_in_child(self):
         """In a process that a cell forked: the channel belongs to the worker."""
+        if snapshot.is_copying():
+            return
         self._loop.remove_reader(_cellar.channel_fd())
         if self._task is None or asyncio.current_task(self._loop) is not self._task:
             self._loop.call_soon(os._exit, 0)
@@ -341,13 +355,6 @@ def _thread_origin():
     """The cell that started the current thread."""
     thread = threading._active.get(threading.get_ident())
     return getattr(thread, "_cellar_cell", 0)
-
-
-def _reseed_numpy():
-    # Its global generator is the template's, so every session would draw the same numbers.
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed()
 
 
 def _leave_forked_child(error):

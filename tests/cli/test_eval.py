@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from program import ProgramTest, Terminal, processes_marked, wait_until, without_colour
+from program import CELLAR, ProgramTest, Terminal, processes_marked, wait_until, without_colour
 
 
 class EvalText(ProgramTest):
@@ -60,6 +60,12 @@ class EvalText(ProgramTest):
             code, out, _ = self.run_cellar("eval", "--cwd", folder, "--env", "A=1", "--env", "LANG",
                                            "import os, sys; os.getcwd(), sys.path[0], os.environ['A'], 'LANG' in os.environ")
             self.assertEqual(eval(out), (os.path.realpath(folder), os.path.realpath(folder), "1", False))
+
+    def test_cells_have_the_limit_of_open_files_that_their_user_has(self):
+        limits = "import resource; resource.getrlimit(resource.RLIMIT_NOFILE)"
+        with_limits = ["/bin/sh", "-c", "ulimit -Sn 300; exec \"$0\" eval \"$1\"", CELLAR, limits]
+        out = subprocess.run(with_limits, env=self.env, capture_output=True, timeout=30).stdout.decode()
+        self.assertEqual(eval(out)[0], 300)
 
     def test_secrets_of_the_host_stay_out_of_cells(self):
         code, out, _ = self.run_cellar("eval", "import os; os.environ.get('OPENAI_API_KEY')  or 'nothing'",
@@ -371,13 +377,14 @@ class Doctor(ProgramTest):
     def test_it_shows_what_it_found_and_that_it_works(self):
         code, out, err = self.run_cellar("doctor")
         self.assertEqual((code, err), (0, ""))
-        for word in ("interpreter", "libpython", "worker program", "pidfd", "first result", "round trip", "all is well"):
+        for word in ("interpreter", "libpython", "worker program", "tool mode", "pidfd", "first result", "round trip", "all is well"):
             self.assertIn(word, out)
 
     def test_it_names_the_problem(self):
         code, out, _ = self.run_cellar("doctor", env={"PYTHONHOME": "/no/such"})
         self.assertEqual(code, 3)
         self.assertIn("PROBLEM", out)
+        self.assertRegex(out, r"tool mode +bash-only")
 
 
 class Program(ProgramTest):

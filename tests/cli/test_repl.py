@@ -3,6 +3,7 @@ import json
 import os
 import stat
 import tempfile
+import time
 import unittest
 
 from program import ProgramTest, Screen, Terminal
@@ -273,7 +274,7 @@ class OnScreen(ProgramTest):
         screen.keys("''.is", "Tab")
         screen.wait_for("istitle       isupper")
         screen.keys("upp", "Tab")
-        screen.wait_for("In [3]: ''.isupper\nisupper()")
+        screen.wait_for("In [3]: ''.isupper\nisupper(self, /)")
 
     def test_a_question_mark_tells_what_something_is(self):
         screen = self.screen()
@@ -349,6 +350,30 @@ class OnScreen(ProgramTest):
         screen.wait_for("False\nIn [2]:")
         screen.keys(f":load {path}", "Enter")
         screen.wait_for("In [2]: x = 6\nIn [3]: x * 7\n42\nIn [4]:")
+
+    def test_undo_rewind_and_branch(self):
+        screen = self.screen()
+        screen.keys("x = [1]", "Enter")
+        screen.wait_for("In [2]:")
+        time.sleep(0.3)  # snapshots are taken when a session has been idle for a moment
+        screen.keys("x.append(2)", "Enter")
+        screen.wait_for("In [3]:")
+        screen.keys(":undo", "Enter")
+        screen.wait_for("cellar: the state is that of before cell 2\nIn [3]:")
+        screen.keys("x", "Enter")
+        screen.wait_for("\n[1]\nIn [4]:")
+        screen.keys(":branch other", "Enter")
+        screen.wait_for(":switch other goes there\nIn [4]:")
+        screen.keys(":switch other", "Enter")
+        screen.wait_for("other In [4]:")
+        screen.keys("x.append(3); x", "Enter")
+        screen.wait_for("\n[1, 3]\nother In [5]:")
+        screen.keys(":switch main", "Enter")
+        screen.wait_for("\nIn [4]:")
+        screen.keys("x", "Enter")
+        screen.wait_for("\n[1]\nIn [5]:")
+        screen.keys(":rewind 1", "Enter")
+        screen.wait_for("\nIn [5]:")
 
     def test_an_unknown_command_is_said(self):
         screen = self.screen()

@@ -60,5 +60,24 @@ TEST(SessionProcessesTest, SeesAWorkerUntilItIsGone) {
   EXPECT_THAT(processes.LeftAfter(absl::Milliseconds(500)), ::testing::IsEmpty());
 }
 
+class PreparedTest : public PreparedCellTest {
+ protected:
+  std::string Preparation() override {
+    return "import os\ncount = globals().get('count', 0) + 1\nbase = os.getpid()\nseen = []";
+  }
+};
+
+TEST_F(PreparedTest, HasWhatWasPrepared) {
+  EXPECT_THAT(Run("seen.append(1); count, seen, base != os.getpid()"), ResultIs("(1, [1], True)"));
+}
+
+TEST_F(PreparedTest, HasNothingOfAnEarlierTest) {
+  EXPECT_THAT(Run("seen.append(2); count, seen"), ResultIs("(1, [2])"));
+}
+
+TEST_F(PreparedTest, MayEndItsWorkerWithoutHarmToOthers) {
+  EXPECT_THAT(Run("os.abort()"), Fails("WorkerDied"));
+}
+
 }  // namespace
 }  // namespace cellar::testing

@@ -50,7 +50,8 @@ TEST_F(SettingsTest, ReadEveryKey) {
   WriteUser(R"({
     "interpreter": "~/py/bin/python", "preload": ["numpy", "os.path"], "env_allow": ["AWS_*", "X"],
     "env_deny": ["LC_*"], "tool_mode": "ipy-only", "interrupt_grace_s": 1.5, "max_sessions": 8,
-    "idle_timeout_s": 0, "memory_cap_mb": 2048, "retry": "once", "output_budget_kb": 10})");
+    "idle_timeout_s": 0, "memory_cap_mb": 2048, "retry": "once", "output_budget_kb": 10,
+    "snapshots": "always", "snapshots_kept": 9, "snapshots_memory_percent": 50})");
   absl::StatusOr<Settings> settings = Load();
   ASSERT_TRUE(settings.ok()) << settings.status();
   EXPECT_EQ(settings->interpreter, "~/py/bin/python");
@@ -63,6 +64,9 @@ TEST_F(SettingsTest, ReadEveryKey) {
   EXPECT_EQ(settings->idle_timeout, absl::ZeroDuration());
   EXPECT_EQ(settings->memory_cap_bytes, int64_t{2} << 30);
   EXPECT_EQ(settings->retry, Retry::kOnce);
+  EXPECT_EQ(settings->snapshots, SnapshotPolicy::kAlways);
+  EXPECT_EQ(settings->snapshots_kept, 9);
+  EXPECT_EQ(settings->snapshots_memory_percent, 50);
   EXPECT_EQ(settings->output_budget_bytes, 10240);
 }
 
@@ -153,7 +157,8 @@ TEST_F(SettingsTest, RefuseAnUnknownKey) {
                              ": max_session: unknown setting; known are interpreter, preload, "
                              "env_allow, env_deny, tool_mode, interrupt_grace_s, max_sessions, "
                              "max_waiting_calls, idle_timeout_s, memory_cap_mb, retry, "
-                             "output_budget_kb, artifacts_max_age_h, artifacts_max_mb");
+                             "output_budget_kb, artifacts_max_age_h, artifacts_max_mb, snapshots, "
+                             "snapshots_kept, snapshots_memory_percent");
 }
 
 TEST_F(SettingsTest, NameFileAndPlaceOfAValueThatDoesNotFit) {

@@ -26,7 +26,7 @@ constexpr Death kDeaths[] = {
      "import mmap; block = mmap.mmap(-1, 150 << 20)\n"
      "for i in range(150): block.write(b'x' * (1 << 20))\n"
      "import time; time.sleep(60)",
-     "of memory, more than the cap of 100 MiB"},
+     "of memory, more than the cap of 100 MiB, in cell "},
 };
 
 struct Row {
@@ -124,12 +124,11 @@ TEST_F(DeathTableTest, AWorkerFoundDeadBeforeACellIsReplacedAndTheCellRunsOnce) 
     const absl::StatusOr<CallResult> result =
         Run({.session = "a", .retry = retry, .cells = {{.code = "open('runs', 'a').write('.')"}}});
     ASSERT_TRUE(result.ok()) << result.status();
-    // The kill may also be noticed when the cell is under way already; it has then not run.
-    if (result->status == CallStatus::kOk) {
-      EXPECT_EQ(result->session_state, "fresh");
-      EXPECT_EQ(result->cells[0].runs, 1);
-    }
-    EXPECT_LE(Runs(), 2u);
+    EXPECT_EQ(result->status, CallStatus::kOk);
+    EXPECT_EQ(result->session_state, "fresh");
+    EXPECT_THAT(result->session_reason, HasSubstr("died of SIGKILL"));
+    EXPECT_EQ(result->cells[0].runs, 1);
+    EXPECT_EQ(Runs(), retry == Retry::kNever ? 1u : 2u);
   }
 }
 

@@ -29,6 +29,18 @@ TEST(MessagesTest, ADisplayKeepsEveryField) {
   EXPECT_EQ(display->display_id, "id");
 }
 
+TEST(MessagesTest, ABridgeAnswerKeepsItsImages) {
+  std::optional<BridgeAnswer> answer = Decode<BridgeAnswer>(
+      Encode(BridgeAnswer{.call = 1u << 31,
+                          .kind = AnswerKind::kValue,
+                          .data = "{}",
+                          .images = {{"image/png", std::string("\0\xff", 2)}, {"image/gif", ""}}}));
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->call, 1u << 31);
+  ASSERT_EQ(answer->images.size(), 2u);
+  EXPECT_EQ(answer->images[0].data, std::string("\0\xff", 2));
+}
+
 TEST(MessagesTest, AnEnvironmentEntryCanRemoveAVariable) {
   wire::Setup setup = {
       .cwd = "/", .environment = {{"A", "1"}, {"B", std::nullopt}}, .sys_path = {"x"}};

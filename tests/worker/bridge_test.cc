@@ -226,6 +226,14 @@ TEST_F(BridgeTest, ACellThatClosesEveryDescriptorOfItsOwnCanCallAgain) {
               ResultIs("3"));
 }
 
+TEST_F(BridgeTest, GarbageOnALineEndsTheLineAndNothingElse) {
+  CellOutcome outcome =
+      Run("call('echo', 1)\nos.write(bridge.host._of_thread.line.fileno(), b'garbage' * 10)\n"
+          "call('echo', 2)");
+  EXPECT_THAT(outcome, Fails(::testing::AnyOf("ConnectionError", "BrokenPipeError")));
+  EXPECT_THAT(Run("call('echo', 3)"), ResultIs("3"));
+}
+
 TEST_F(BridgeTest, AForkedChildGetsAClearErrorAndTheParentItsAnswer) {
   CellOutcome outcome = Run(R"(
 call('echo', 0)

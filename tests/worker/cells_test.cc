@@ -422,5 +422,17 @@ TEST_F(CellsTest, SessionsDrawDifferentRandomNumbers) {
   EXPECT_NE(Evaluate("import random\nrandom.random()"), theirs->result());
 }
 
+TEST_F(CellsTest, BrokenBuiltinsAreRepairedAndSaid) {
+  Run("import builtins\nbuiltins.len = None\nx = 1");
+  const CellOutcome after = Run("len([x])");
+  EXPECT_THAT(after, ResultIs("1"));
+  EXPECT_THAT(after.notices, ::testing::ElementsAre(HasSubstr("builtins.len")));
+  Run("builtins.__dict__.clear()");
+  EXPECT_THAT(Run("len([x]), [n for n in range(2)]"), ResultIs("(1, [0, 1])"));
+  // What does no harm stays as the cell made it.
+  Run("builtins.answer = 42\nbuiltins.sorted = 'mine'");
+  EXPECT_THAT(Run("answer, sorted"), ResultIs("(42, 'mine')"));
+}
+
 }  // namespace
 }  // namespace cellar::testing

@@ -60,6 +60,10 @@ class Watcher : public CellObserver {
     if (!mutex_.AwaitWithTimeout(absl::Condition(&has_come), kPatience)) return std::nullopt;
     return last_;
   }
+  std::string text() {
+    absl::MutexLock lock(&mutex_);
+    return text_;
+  }
   std::string background() {
     absl::MutexLock lock(&mutex_);
     return background_;
@@ -95,6 +99,9 @@ class StartedCell {
     EXPECT_TRUE(when.has_value()) << "the cell has not printed " << text;
     return when;
   }
+
+  // What it has printed so far.
+  std::string text() { return watcher_.text(); }
 
   CellOutcome Join() {
     thread_.join();
@@ -148,7 +155,8 @@ class WorkerTest : public ::testing::Test {
  protected:
   explicit WorkerTest(absl::Duration grace = absl::Seconds(3)) : host_(SharedHost(grace)) {}
 
-  virtual SessionOptions Options() { return {}; }
+  // Without snapshots: whether one was taken in time would depend on the machine.
+  virtual SessionOptions Options() { return {.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kOff}}; }
 
   void SetUp() override {
     absl::StatusOr<std::unique_ptr<Session>> session = host_.Open(Options());

@@ -35,6 +35,7 @@
 
 namespace cellar {
 
+using host::BranchOptions;
 using host::BridgeAnswer;
 using host::BridgeBudget;
 using host::BridgeCall;
@@ -47,6 +48,11 @@ using host::CellOutcome;
 using host::CellOutput;
 using host::CellStatus;
 using host::EnvironmentOverrides;
+using host::KeptSnapshot;
+using host::SnapshotOptions;
+using host::SnapshotPolicy;
+using host::SnapshotStatus;
+using host::Standing;
 using host::StateAfter;
 using host::Stream;
 using host::ToolSet;
@@ -70,13 +76,16 @@ struct HostOptions {
 };
 
 struct SessionOptions {
-  std::string id;                     // BridgeCall::session
-  std::string cwd;                    // empty = where the program was when the host started
-  std::vector<std::string> sys_path;  // in front of Python's own
-  EnvironmentOverrides environment;   // nullopt removes a variable
-  std::string interpreter;            // empty = the host's
-  std::vector<std::string> preload;   // empty = the host's
+  std::string id;                            // BridgeCall::session
+  std::string cwd;                           // empty = where the program was when the host started
+  std::vector<std::string> sys_path;         // in front of Python's own
+  EnvironmentOverrides environment;          // nullopt removes a variable
+  std::string interpreter;                   // empty = the host's
+  std::vector<std::string> preload;          // empty = the host's
+  std::optional<SnapshotOptions> snapshots;  // nothing = as the settings say
 };
+
+struct Branched;
 
 struct RunOptions {
   absl::Duration timeout = absl::Seconds(30);  // of inactivity; zero or infinite = none
@@ -148,6 +157,16 @@ class Session {
                                      bool with_source = false);
   absl::StatusOr<Completeness> IsComplete(std::string text);
 
+  // Goes back to before a cell, with all its variables, tasks, imports, working directory and
+  // random numbers; NotFound when no snapshot stands there. Without a cell, to the newest snapshot
+  // older than the last cell's end. A running cell is ended first. What has left the process is not
+  // undone: files, network, child processes.
+  absl::StatusOr<Standing> Rewind(std::optional<uint32_t> before_cell = std::nullopt);
+  // Another session that goes on from here, or from a snapshot, by itself.
+  absl::StatusOr<Branched> Branch(BranchOptions options = {});
+  // What can be gone back to.
+  absl::StatusOr<SnapshotStatus> Snapshots();
+
   // Ends the worker and all it started, and waits until it is gone: exit handlers have a second, a
   // running cell has none. What other threads wait for returns Cancelled; later calls return
   // FailedPrecondition. From an observer it does not wait.
@@ -160,6 +179,11 @@ class Session {
   // Shared with the host: either may be destroyed first.
   std::shared_ptr<Engine> engine_;
   uint64_t id_;
+};
+
+struct Branched {
+  std::unique_ptr<Session> session;
+  Standing standing;
 };
 
 }  // namespace cellar

@@ -15,6 +15,7 @@
 // Needs GTest::gmock beside cellar::cellar.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -71,7 +72,10 @@ class CellTest : public ::testing::Test {
   void SetUp() override {
     absl::StatusOr<Host*> host = SharedHost();
     ASSERT_TRUE(host.ok()) << "cellar could not start: " << host.status();
-    absl::StatusOr<std::unique_ptr<Session>> session = (*host)->Open(Options());
+    absl::Status prepared = PrepareOnce(**host);
+    ASSERT_TRUE(prepared.ok()) << "cellar could not prepare a session: " << prepared;
+    processes_ = SessionProcesses();
+    absl::StatusOr<std::unique_ptr<Session>> session = OpenSession(**host);
     ASSERT_TRUE(session.ok()) << "cellar could not open a session: " << session.status();
     session_ = *std::move(session);
   }
@@ -104,6 +108,12 @@ class CellTest : public ::testing::Test {
 
   Session& session() { return *session_; }
 
+  // What is to be there before a test, and stay after it.
+  virtual absl::Status PrepareOnce(Host&) { return absl::OkStatus(); }
+  virtual absl::StatusOr<std::unique_ptr<Session>> OpenSession(Host& host) {
+    return host.Open(Options());
+  }
+
  private:
   // From the end of a session to the end of its last process.
   static constexpr absl::Duration kLeaveLimit = absl::Milliseconds(500);
@@ -116,6 +126,42 @@ class CellTest : public ::testing::Test {
 
   SessionProcesses processes_;
   std::unique_ptr<Session> session_;
+};
+
+// A fixture whose tests all begin in the same state: it is prepared once, in a session of its own,
+// and each test has a branch of that one, with the imports and the data in place.
+class PreparedCellTest : public CellTest {
+ protected:
+  // The cell that prepares. Must complete.
+  virtual std::string Preparation() = 0;
+
+  absl::Status PrepareOnce(Host& host) override {
+    std::unique_ptr<Session>& base = Base();
+    if (base != nullptr) return absl::OkStatus();
+    SessionOptions options = Options();
+    options.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kOff};
+    absl::StatusOr<std::unique_ptr<Session>> opened = host.Open(std::move(options));
+    if (!opened.ok()) return opened.status();
+    absl::StatusOr<CellOutcome> outcome =
+        (*opened)->Run(Preparation(), {.timeout = absl::InfiniteDuration()});
+    if (!outcome.ok()) return outcome.status();
+    if (!outcome->ok()) return absl::UnknownError(::testing::PrintToString(*outcome));
+    base = *std::move(opened);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::unique_ptr<Session>> OpenSession(Host&) override {
+    absl::StatusOr<Branched> branched = Base()->Branch();
+    if (!branched.ok()) return branched.status();
+    return std::move(branched->session);
+  }
+
+ private:
+  // Of the test suite that runs now; kept for the whole program.
+  static std::unique_ptr<Session>& Base() {
+    static std::map<std::string, std::unique_ptr<Session>> bases;
+    return bases[::testing::UnitTest::GetInstance()->current_test_info()->test_suite_name()];
+  }
 };
 
 }  // namespace cellar::testing

@@ -1,0 +1,217 @@
+// The part of a session that goes back to snapshots: after a death, when asked to, and in branches.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "host/session/session.h"
+
+namespace cellar::host {
+namespace {
+
+// For a copy to begin to run. It takes milliseconds, but memory may be short and disks slow.
+constexpr absl::Duration kRestoreLimit = absl::Seconds(10);
+
+// " in <cell 40> line 3", from the stack that faulthandler wrote; or nothing.
+std::string PlaceOfDeath(const std::string& python_stack) {
+  constexpr absl::string_view kFrame = "File \"<cell ";
+  size_t frame = python_stack.find(kFrame.data(), 0, kFrame.size());
+  if (frame == std::string::npos) return "";
+  unsigned cell = 0, line = 0;
+  if (std::sscanf(python_stack.c_str() + frame, "File \"<cell %u>\", line %u", &cell, &line) != 2) {
+    return "";
+  }
+  return absl::StrCat(" in <cell ", cell, "> line ", line);
+}
+
+// "cell 3 is undone", "cells 3 and 4 are undone", "cells 3 to 9 are undone"; nothing for no cells.
+std::string DescribeUndone(uint32_t first, uint32_t end) {
+  if (first >= end) return "";
+  if (first + 1 == end) return absl::StrCat("cell ", first, " is undone");
+  return absl::StrCat("cells ", first, first + 2 == end ? " and " : " to ", end - 1, " are undone");
+}
+
+}  // namespace
+
+void Session::TakeSnapshotFirst(Job next) {
+  taking_snapshot_ = true;
+  queue_.push_front(std::move(next));
+  snapshots_.Take(*worker_, next_cell_, [this, alive = alive_] {
+    // Posted: the worker may be about to tell of its end.
+    loop_.Post([this, alive] {
+      if (!*alive) return;
+      taking_snapshot_ = false;
+      Pump();
+    });
+  });
+}
+
+// True when a copy of a snapshot is being made that will go on in the worker's place. What it
+// cannot be made of is dropped.
+bool Session::StartRestore(const WorkerExit& exit, bool restore_failed) {
+  if (restore_failed) {
+    snapshots_.Drop(restore_->from);
+    loop_.Cancel(restore_->limit_timer);
+    restore_.reset();
+  }
+  Snapshots::Entry* entry = snapshots_.Newest();
+  if (rewind_) {
+    entry = nullptr;
+    for (const KeptSnapshot& moment : snapshots_.status().kept) {
+      Snapshots::Entry* candidate = snapshots_.Find(moment.before_cell);
+      if (candidate->snapshot.get() == rewind_->to) entry = candidate;
+    }
+    if (entry == nullptr) {
+      std::exchange(rewind_, std::nullopt)
+          ->done(absl::UnavailableError("the snapshot could not be woken"));
+      entry = snapshots_.Newest();
+    }
+  }
+  if (entry == nullptr) return false;
+  absl::StatusOr<std::unique_ptr<Worker>> worker =
+      entry->snapshot->Restore(worker_->TakeKeeper(), *this);
+  if (!worker.ok()) {
+    // No descriptors, most likely: there is nothing left to try.
+    snapshots_.Clear();
+    return false;
+  }
+  loop_.Post([former = std::exchange(worker_, *std::move(worker))] {});
+  ConnectBridge();
+  worker_ready_ = false;
+  restore_ = Restore{.from = entry->snapshot.get(),
+                     .moment = entry->moment,
+                     .exit = exit,
+                     .limit_timer = loop_.After(kRestoreLimit, [this] { worker_->Kill(); })};
+  return true;
+}
+
+// The copy goes on: only now is it true that the state is restored.
+void Session::FinishRestore() {
+  Restore restore = *std::exchange(restore_, std::nullopt);
+  loop_.Cancel(restore.limit_timer);
+  const bool in_cell = running_ != nullptr && !running_->ended;
+  std::string description = DescribeRestored(restore);
+  had_cells_ = true;
+  next_cell_ = restore.moment.before_cell;
+  snapshots_.OnRestored(restore.moment.before_cell);
+  if (running_value_) {
+    ValueJob job = *std::exchange(running_value_, std::nullopt);
+    job.done(absl::UnavailableError("the worker " + description));
+  } else if (!in_cell && !rewind_) {
+    restored_note_ = "the worker " + description;
+  }
+  if (in_cell) {
+    const bool is_before_cell = next_cell_ == running_->outcome.execution_count;
+    OnDeathInCell(std::move(restore.exit), Recovery{.state = StateAfter::kRestored,
+                                                    .detail = std::move(description),
+                                                    .is_before_cell = is_before_cell});
+  }
+  if (rewind_) {
+    RewindCallback done = std::move(std::exchange(rewind_, std::nullopt)->done);
+    done(
+        Standing{.before_cell = restore.moment.before_cell, .not_carried = worker_->not_carried()});
+  }
+  Pump();
+}
+
+// The session is closed while it goes back to a snapshot, or while another branches off.
+void Session::AbandonRestoring() {
+  const absl::Status closed = absl::CancelledError("the session was closed");
+  if (restore_) loop_.Cancel(restore_->limit_timer);
+  restore_.reset();
+  if (rewind_) std::exchange(rewind_, std::nullopt)->done(closed);
+  if (branching_ != nullptr && branching_->branched_) branching_->FinishBranch(closed);
+}
+
+void Session::TellNotCarried(CellOutcome& outcome) const {
+  if (worker_->not_carried().empty()) return;
+  outcome.notices.push_back("not in a snapshot, and so not restored: " +
+                            absl::StrJoin(worker_->not_carried(), ", "));
+}
+
+std::string Session::DescribeRestored(const Restore& restore) {
+  const bool in_cell = running_ != nullptr && !running_->ended;
+  const bool killed = in_cell && Innermost()->killed;
+  std::string text = rewind_  ? "ended by a rewind"
+                     : killed ? "did not react to the interrupt and was killed"
+                              : restore.exit.Describe() + PlaceOfDeath(restore.exit.python_stack);
+  const uint32_t before = restore.moment.before_cell;
+  absl::StrAppend(&text, "; state is that of before cell ", before);
+  std::string undone =
+      DescribeUndone(before, in_cell ? running_->outcome.execution_count : next_cell_);
+  if (!undone.empty()) absl::StrAppend(&text, ": ", undone);
+  if (restore.moment.values_set_since) {
+    absl::StrAppend(&text, ", and values that were set since then");
+  }
+  return text;
+}
+
+void Session::Rewind(std::optional<uint32_t> cell, RewindCallback done) {
+  if (closing_) return done(absl::FailedPreconditionError("the session is closed"));
+  if (restore_ || rewind_) return done(absl::UnavailableError("the session is being restored"));
+  Snapshots::Entry* entry = cell ? snapshots_.Find(*cell) : snapshots_.FindOlderThan(next_cell_);
+  if (entry == nullptr || worker_ == nullptr) {
+    std::vector<std::string> kept;
+    for (const KeptSnapshot& moment : snapshots_.status().kept) {
+      kept.push_back(std::to_string(moment.before_cell));
+    }
+    return done(absl::NotFoundError(absl::StrCat(
+        "no snapshot stands before ", cell ? absl::StrCat("cell ", *cell) : "the last cell",
+        kept.empty() ? "; none is kept"
+                     : absl::StrCat("; the kept ones stand before ", absl::StrJoin(kept, ", ")))));
+  }
+  rewind_ = RewindRequest{.to = entry->snapshot.get(), .done = std::move(done)};
+  worker_->Kill();
+}
+
+void Session::Branch(BranchOptions options, BranchCallback done) {
+  Enqueue(BranchJob{options, std::move(done)});
+}
+
+void Session::Start(BranchJob job) {
+  SessionOptions options = options_;
+  options.fresh_reason.clear();
+  branching_ = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));
+  Session& branch = *branching_;
+  branch.StartAsBranch(
+      *this, job.options,
+      [this, alive = alive_, done = std::move(job.done)](absl::StatusOr<Branched> made) mutable {
+        // Posted: this is a call from inside the branch, which may have failed and must go.
+        loop_.Post([this, alive, made = std::move(made), done = std::move(done)]() mutable {
+          if (!*alive) return done(absl::CancelledError("the session was closed"));
+          std::unique_ptr<Session> branch = std::move(branching_);
+          if (made.ok() && closing_) made = absl::CancelledError("the session was closed");
+          if (made.ok()) made->session = std::move(branch);
+          done(std::move(made));
+          Pump();
+        });
+      });
+}
+
+void Session::StartAsBranch(Session& source, const BranchOptions& options, BranchCallback done) {
+  branched_ = std::move(done);
+  next_cell_ = options.before_cell.value_or(source.next_cell_);
+  had_cells_ = true;
+  absl::StatusOr<std::unique_ptr<Worker>> worker;
+  if (!options.before_cell) {
+    worker = BranchWorker(loop_, *source.worker_, !options.same_random, *this);
+  } else if (Snapshots::Entry* entry = source.snapshots_.Find(*options.before_cell)) {
+    worker = entry->snapshot->Branch(*source.worker_, !options.same_random, *this);
+  } else {
+    worker =
+        absl::NotFoundError(absl::StrCat("no snapshot stands before cell ", *options.before_cell));
+  }
+  if (!worker.ok()) return FinishBranch(worker.status());
+  worker_ = *std::move(worker);
+  ConnectBridge();
+  close_timer_ = loop_.After(kRestoreLimit, [this] { worker_->Kill(); });
+}
+
+void Session::FinishBranch(absl::Status status) {
+  loop_.Cancel(close_timer_);
+  BranchCallback done = std::exchange(branched_, nullptr);
+  if (!status.ok()) return done(status);
+  snapshots_.OnCellDone(absl::ZeroDuration());
+  done(Branched{.standing = {.before_cell = next_cell_, .not_carried = worker_->not_carried()}});
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,211 @@
+#include "host/session/snapshots.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace cellar::host {
+namespace {
+
+// A session that has been idle that long is not in the middle of a burst of cells.
+constexpr absl::Duration kIdle = absl::Milliseconds(5);
+// Between the cells of a burst, snapshots may take a twentieth of the time.
+constexpr int kCellsPerSnapshot = 20;
+// For the fork itself, and about as much again for the pages that the next cell has to copy.
+constexpr int kCostOfFork = 2;
+// A worker that is busy with a background task must not hold up the next cell, which has a
+// time-out.
+constexpr absl::Duration kPatience = absl::Seconds(1);
+constexpr absl::Duration kMeasureEvery = absl::Seconds(1);
+
+// Nothing when it cannot be known.
+std::optional<uint64_t> AvailableMemory() {
+  std::FILE* file = std::fopen("/proc/meminfo", "re");
+  if (file == nullptr) return std::nullopt;
+  std::optional<uint64_t> available;
+  char line[256];
+  while (!available && std::fgets(line, sizeof(line), file) != nullptr) {
+    unsigned long long kibibytes;
+    if (std::sscanf(line, "MemAvailable: %llu kB", &kibibytes) == 1) available = kibibytes * 1024;
+  }
+  std::fclose(file);
+  return available;
+}
+
+}  // namespace
+
+// A session that has run nothing is worth a snapshot only to those who ask for each.
+Snapshots::Snapshots(EventLoop& loop, SnapshotOptions options)
+    : loop_(loop), options_(options), changed_(options.policy == SnapshotPolicy::kAlways) {}
+
+Snapshots::~Snapshots() {
+  *alive_ = false;
+  loop_.Cancel(idle_timer_);
+  loop_.Cancel(wait_timer_);
+  loop_.Cancel(measure_timer_);
+}
+
+void Snapshots::OnIdle(Worker& worker, uint32_t next_cell) {
+  if (options_.policy != SnapshotPolicy::kAuto || !changed_) return;
+  loop_.Cancel(idle_timer_);
+  idle_timer_ = loop_.After(kIdle, [this, &worker, next_cell] { Take(worker, next_cell, [] {}); });
+}
+
+void Snapshots::OnBusy(Worker& worker) {
+  loop_.Cancel(idle_timer_);
+  worker_pid_ = worker.pid();
+  MeasureLater();
+}
+
+void Snapshots::OnWorkerExit() {
+  loop_.Cancel(idle_timer_);
+  loop_.Cancel(measure_timer_);
+}
+
+void Snapshots::OnCellDone(absl::Duration duration) {
+  loop_.Cancel(measure_timer_);
+  last_cell_ = duration;
+  changed_ = true;
+}
+
+void Snapshots::OnValueSet() {
+  changed_ = true;
+  if (!entries_.empty()) entries_.back().moment.values_set_since = true;
+}
+
+bool Snapshots::WantedBeforeNextCell() const {
+  switch (options_.policy) {
+    case SnapshotPolicy::kAlways:
+      return changed_;
+    case SnapshotPolicy::kAuto:
+      return changed_ && last_cell_ >= kCellsPerSnapshot * cost_;
+    default:
+      return false;
+  }
+}
+
+void Snapshots::Take(Worker& worker, uint32_t next_cell, absl::AnyInvocable<void()> then) {
+  loop_.Cancel(idle_timer_);
+  changed_ = false;
+  last_cell_ = absl::ZeroDuration();
+  worker_pid_ = worker.pid();
+  // Shared by the answer and the timer: whichever comes first goes on.
+  auto go_on = std::make_shared<absl::AnyInvocable<void()>>(std::move(then));
+  loop_.Cancel(wait_timer_);
+  wait_timer_ = loop_.After(kPatience, [go_on] { std::exchange(*go_on, [] {})(); });
+  const bool cautious = options_.policy == SnapshotPolicy::kAuto;
+  Snapshot::Take(loop_, worker, cautious,
+                 [this, alive = alive_, epoch = epoch_, next_cell,
+                  go_on](absl::StatusOr<std::unique_ptr<Snapshot>> taken) {
+                   if (!*alive) return;
+                   loop_.Cancel(wait_timer_);
+                   if (!taken.ok()) {
+                     note_ = absl::StrCat("no snapshot before cell ", next_cell, ": ",
+                                          taken.status().message());
+                   } else if (epoch == epoch_) {
+                     Add(*std::move(taken), next_cell);
+                   }
+                   std::exchange(*go_on, [] {})();
+                 });
+}
+
+void Snapshots::Add(std::unique_ptr<Snapshot> snapshot, uint32_t before_cell) {
+  cost_ = kCostOfFork * snapshot->cost();
+  note_.clear();
+  snapshot->WhenGone([this, alive = alive_, gone = snapshot.get()] {
+    if (*alive) Drop(gone);
+  });
+  // The same moment as an earlier one but for values that were set since.
+  if (Entry* same = Find(before_cell)) Drop(same->snapshot.get());
+  const KeptSnapshot moment = {.before_cell = before_cell, .cost = snapshot->cost()};
+  entries_.push_back({moment, std::move(snapshot)});
+  if (entries_.size() > options_.kept) entries_.erase(entries_.begin());
+  MeasureNow();
+}
+
+Snapshots::Entry* Snapshots::Newest() { return entries_.empty() ? nullptr : &entries_.back(); }
+
+Snapshots::Entry* Snapshots::Find(uint32_t cell) {
+  Entry* entry = FindOlderThan(cell + 1);
+  return entry != nullptr && entry->moment.before_cell == cell ? entry : nullptr;
+}
+
+Snapshots::Entry* Snapshots::FindOlderThan(uint32_t cell) {
+  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+    if (entry->moment.before_cell < cell) return &*entry;
+  }
+  return nullptr;
+}
+
+void Snapshots::Drop(const Snapshot* snapshot) {
+  std::erase_if(entries_,
+                [snapshot](const Entry& entry) { return entry.snapshot.get() == snapshot; });
+}
+
+void Snapshots::OnRestored(uint32_t cell) {
+  ++epoch_;
+  std::erase_if(entries_, [cell](const Entry& entry) { return entry.moment.before_cell > cell; });
+  if (Entry* entry = Newest()) entry->moment.values_set_since = false;
+  changed_ = false;
+  last_cell_ = absl::ZeroDuration();
+}
+
+void Snapshots::Clear() {
+  ++epoch_;
+  loop_.Cancel(idle_timer_);
+  loop_.Cancel(measure_timer_);
+  entries_.clear();
+  changed_ = options_.policy == SnapshotPolicy::kAlways;
+}
+
+SnapshotStatus Snapshots::status() const {
+  SnapshotStatus status = {.memory = memory_, .note = note_};
+  for (const Entry& entry : entries_) status.kept.push_back(entry.moment);
+  return status;
+}
+
+// While a cell runs it copies the pages that it writes to, and snapshots alone hold the old ones.
+void Snapshots::MeasureLater() {
+  loop_.Cancel(measure_timer_);
+  if (entries_.empty()) return;
+  measure_timer_ = loop_.After(kMeasureEvery, [this] {
+    MeasureNow();
+    MeasureLater();
+  });
+}
+
+void Snapshots::MeasureNow() {
+  if (entries_.empty()) return;
+  std::vector<int32_t> pids;
+  for (const Entry& entry : entries_) pids.push_back(entry.snapshot->pid());
+  pids.push_back(worker_pid_);
+  entries_.back().snapshot->Measure(
+      pids, [this, alive = alive_, count = entries_.size()](const std::vector<wire::Memory>& all) {
+        if (*alive) OnMeasured(all, count);
+      });
+}
+
+void Snapshots::OnMeasured(const std::vector<wire::Memory>& processes, size_t snapshots) {
+  if (processes.size() != snapshots + 1) return;
+  // What the snapshots hold, less the part of it that is the worker's as well.
+  const wire::Memory& worker = processes.back();
+  if (worker.resident == 0) return;  // it ended meanwhile, and the pages are counted as theirs alone
+  uint64_t held = worker.proportional;
+  for (size_t i = 0; i < snapshots; ++i) held += processes[i].proportional;
+  memory_ = held > worker.resident ? held - worker.resident : 0;
+  std::optional<uint64_t> available = AvailableMemory();
+  if (!available || entries_.empty()) return;
+  const auto limit = static_cast<uint64_t>(options_.memory_share * static_cast<double>(*available));
+  if (memory_ <= limit) return;
+  note_ = absl::StrCat("the snapshot before cell ", entries_.front().moment.before_cell,
+                       " was dropped: snapshots held ", memory_ >> 20, " MiB, more than the ",
+                       limit >> 20, " MiB they may");
+  // Destroyed later: this may be a call from inside it.
+  loop_.Post([oldest = std::move(entries_.front().snapshot)] {});
+  entries_.erase(entries_.begin());
+  MeasureNow();
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,99 @@
+// The snapshots that a session keeps: when one is taken, which are dropped, and what they cost.
+// Does not decide when to go back to one.
+//
+// Lives on the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
+#include "host/base/event_loop.h"
+#include "host/runtime/settings.h"
+#include "host/worker/snapshot.h"
+
+namespace cellar::host {
+
+struct SnapshotOptions {
+  SnapshotPolicy policy = SnapshotPolicy::kAuto;
+  size_t kept = 4;
+  // Of the available memory, for all snapshots of the session together.
+  double memory_share = 0.25;
+};
+
+// A moment that a session can go back to.
+struct KeptSnapshot {
+  uint32_t before_cell = 0;
+  // A value was set from outside since then, though no cell ran: it is undone too.
+  bool values_set_since = false;
+  absl::Duration cost;  // how long the worker stood still for it
+};
+
+struct SnapshotStatus {
+  std::vector<KeptSnapshot> kept;  // oldest first
+  uint64_t memory = 0;             // bytes that only snapshots hold, when last measured
+  std::string note;                // why there are fewer than one could expect, or empty
+};
+
+class Snapshots {
+ public:
+  Snapshots(EventLoop& loop, SnapshotOptions options);
+  ~Snapshots();
+
+  // The session has nothing to do, and stands before `next_cell`.
+  void OnIdle(Worker& worker, uint32_t next_cell);
+  void OnBusy(Worker& worker);
+  void OnWorkerExit();
+  void OnCellDone(absl::Duration duration);
+  void OnValueSet();
+
+  // Whether the next cell should wait for a snapshot.
+  bool WantedBeforeNextCell() const;
+  // Takes one. `then` is called when the next cell need not wait any longer.
+  void Take(Worker& worker, uint32_t next_cell, absl::AnyInvocable<void()> then);
+
+  // A moment that can be gone back to, and its snapshot; valid until the loop's next turn.
+  struct Entry {
+    KeptSnapshot moment;
+    std::unique_ptr<Snapshot> snapshot;
+  };
+  Entry* Newest();
+  // The newest one before `cell`, at it or not at all.
+  Entry* Find(uint32_t cell);
+  Entry* FindOlderThan(uint32_t cell);
+
+  void Drop(const Snapshot* snapshot);
+  // The session has gone back to before `cell`: what came later never happened.
+  void OnRestored(uint32_t cell);
+  void Clear();
+
+  SnapshotStatus status() const;
+
+ private:
+  void Add(std::unique_ptr<Snapshot> snapshot, uint32_t before_cell);
+  void MeasureLater();
+  void MeasureNow();
+  void OnMeasured(const std::vector<wire::Memory>& processes, size_t snapshots);
+
+  EventLoop& loop_;
+  SnapshotOptions options_;
+  std::vector<Entry> entries_;  // oldest first
+  bool changed_;                // since the newest was taken, or asked for
+  absl::Duration last_cell_;
+  absl::Duration cost_ = absl::Milliseconds(1);  // of the last one
+  int worker_pid_ = -1;
+  uint64_t memory_ = 0;
+  std::string note_;
+  EventLoop::TimerId idle_timer_ = 0;
+  EventLoop::TimerId wait_timer_ = 0;
+  EventLoop::TimerId measure_timer_ = 0;
+  // Counts what makes answers to earlier requests worthless: a snapshot asked for before a restore.
+  uint64_t epoch_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace cellar::host

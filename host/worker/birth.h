@@ -1,0 +1,40 @@
+// Everything a worker is born with: its channel, ring, doorbell, pipes and keeper's socket, the
+// host's ends and the worker's.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "host/base/status.h"
+#include "host/base/unique_fd.h"
+#include "host/wire/messages.h"
+#include "host/wire/ring.h"
+
+namespace cellar::host {
+
+// The host's ends.
+struct WorkerEnds {
+  UniqueFd channel;
+  UniqueFd keeper;
+  UniqueFd doorbell;
+  UniqueFd faults;
+  UniqueFd out;
+  UniqueFd err;
+};
+
+struct Birth {
+  WorkerEnds ends;
+  std::optional<wire::RingMemory> ring;
+  std::vector<UniqueFd>
+      worker_fds;  // wire::BirthFd; the host need not keep them once they are sent
+
+  // The first `count` of the worker's, borrowed. A doorbell and a faults file have one end only.
+  std::vector<int> Fds(size_t count) const;
+};
+
+// All but the keeper's.
+absl::StatusOr<Birth> MakeBirth();
+// A keeper's socket, and a pidfd of this process by which a keeper knows that its host lives.
+absl::Status AddKeeper(Birth& birth);
+
+}  // namespace cellar::host

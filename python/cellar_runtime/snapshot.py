@@ -1,0 +1,80 @@
+"""Copies of this worker, made by fork: what Python must do before one, and in a copy when it begins to run."""
+__builtins__ = __import__("builtins").__dict__.copy()
+
+import asyncio
+import os
+import sys
+
+import _cellar
+from cellar_runtime.lost_threads import LostThreads
+
+_copying = False
+
+
+def is_copying() -> bool:
+    """Whether a fork that is under way makes a copy of the worker, and not a child of a cell."""
+    return _copying
+
+
+def make_copy(loop, integrity) -> list[str] | None:
+    """Answers the host's request. In the copy, returns what it could not carry; in this process, None."""
+    global _copying
+    try:
+        lost = LostThreads()
+        random = sys.modules.get("random")
+        random_state = random.getstate() if random is not None else None  # every child is seeded anew
+        own_fds = {loop._ssock.fileno(), loop._csock.fileno()}
+    except Exception as error:  # a cell broke one of the modules
+        _cellar.refuse_copy(f"{type(error).__name__}: {error}")
+        return None
+    _copying = True
+    awake = _cellar.copy(lost.names, lost.count + 1, own_fds)
+    _copying = False
+    if awake is None:
+        return None
+    reseed, not_carried = awake
+    try:
+        if reseed:
+            reseed_numpy()
+        elif random is not None:
+            random.setstate(random_state)
+        _renew_loop(loop)
+        integrity.wakeup_fd = loop._csock.fileno()
+        integrity.restore()
+        _disown_children()
+        lost.settle()
+    except BaseException as error:
+        _cellar.send_hello(f"the copy could not be woken: {type(error).__name__}: {error}")
+        os._exit(1)
+    return not_carried
+
+
+def reseed_numpy() -> None:
+    """Its global generator is the original's: every copy would draw the same numbers."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()
+
+
+def _renew_loop(loop):
+    asyncio._set_running_loop(loop)  # it remembers the process that it ran in
+    loop._close_self_pipe()
+    loop._make_self_pipe()
+    for key in list(loop._selector.get_map().values()):
+        reader = key.data[0]
+        callback = reader._callback if reader is not None else None
+        if getattr(callback, "__func__", None) is type(loop)._accept_connection:
+            # Its socket is not what it was: every look at it would fail, for ever.
+            loop._remove_reader(key.fd)
+        elif isinstance(getattr(callback, "__self__", None), asyncio.DatagramTransport):
+            callback.__self__._fatal_error(ConnectionAbortedError("this session is a copy: the socket is the original's"))
+
+
+def _disown_children():
+    """Child processes are the original's: a Process object must not signal them."""
+    process = sys.modules.get("multiprocessing.process")
+    for child in list(process._children) if process is not None else ():
+        if child._popen is not None:
+            child._popen.returncode = -1
+    if process is not None:
+        process._children.clear()

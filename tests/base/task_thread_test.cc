@@ -1,0 +1,45 @@
+#include "host/base/task_thread.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+
+namespace cellar {
+namespace {
+
+TEST(TaskThreadTest, RunsTasksInOrderOnAnotherThread) {
+  TaskThread thread;
+  std::vector<int> order;
+  std::thread::id where;
+  absl::Notification done;
+  for (int i = 0; i < 3; ++i) thread.Run([&order, i] { order.push_back(i); });
+  thread.Run([&] {
+    where = std::this_thread::get_id();
+    done.Notify();
+  });
+  done.WaitForNotification();
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2}));
+  EXPECT_NE(where, std::this_thread::get_id());
+}
+
+TEST(TaskThreadTest, ItsEndWaitsForTheTaskUnderWay) {
+  absl::Notification started;
+  bool finished = false;
+  {
+    TaskThread thread;
+    thread.Run([&] {
+      started.Notify();
+      absl::SleepFor(absl::Milliseconds(20));
+      finished = true;
+    });
+    started.WaitForNotification();
+  }
+  EXPECT_TRUE(finished);
+}
+
+}  // namespace
+}  // namespace cellar

@@ -1,0 +1,110 @@
+// Sessions that branch off from others.
+#include <string>
+
+#include "tests/library/leftovers.h"
+#include "tests/snapshot/snapshot_test.h"
+
+namespace cellar::testing {
+namespace {
+
+std::string EvaluateIn(Session& session, std::string code) {
+  absl::StatusOr<CellOutcome> outcome = session.Run(std::move(code));
+  if (!outcome.ok()) return std::string(outcome.status().message());
+  return outcome->result().value_or(::testing::PrintToString(*outcome));
+}
+
+class BranchTest : public SnapshotTest {};
+
+TEST_F(BranchTest, BothGoOnByThemselves) {
+  Run("x = [1]");
+  Branched branch = Branch();
+  ASSERT_NE(branch.session, nullptr);
+  EXPECT_EQ(branch.standing.before_cell, 2u);
+  EXPECT_EQ(EvaluateIn(*branch.session, "x.append(2); x"), "[1, 2]");
+  EXPECT_EQ(Evaluate("x"), "[1]");
+  EXPECT_EQ(EvaluateIn(*branch.session, "x"), "[1, 2]");
+}
+
+TEST_F(BranchTest, OutlivesTheSessionItCameFrom) {
+  Run("x = 1");
+  Branched branch = Branch();
+  session().Close();
+  EXPECT_EQ(EvaluateIn(*branch.session, "x"), "1");
+  branch.session->Close();
+}
+
+TEST_F(BranchTest, DiesAlone) {
+  Run("x = 1");
+  Branched branch = Branch();
+  auto died = branch.session->Run("import os\nos.abort()");
+  ASSERT_TRUE(died.ok());
+  EXPECT_EQ(died->state, StateAfter::kRestored) << died->state_detail;
+  EXPECT_EQ(EvaluateIn(*branch.session, "x"), "1");
+  Run("import os\nos.abort()");
+  EXPECT_EQ(EvaluateIn(*branch.session, "x"), "1");
+  EXPECT_EQ(Evaluate("x"), "1");
+}
+
+TEST_F(BranchTest, CanStartFromAKeptSnapshot) {
+  Run("x = 1");
+  Run("x = 2");
+  Branched branch = Branch({.before_cell = 2});
+  EXPECT_EQ(EvaluateIn(*branch.session, "x"), "1");
+  EXPECT_EQ(Evaluate("x"), "2");
+  EXPECT_EQ(session().Branch({.before_cell = 9}).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(BranchTest, OfABranch) {
+  Run("x = 1");
+  Branched first = Branch();
+  absl::StatusOr<Branched> second = first.session->Branch();
+  ASSERT_TRUE(second.ok()) << second.status();
+  first.session->Close();
+  EXPECT_EQ(EvaluateIn(*second->session, "x"), "1");
+}
+
+TEST_F(BranchTest, DrawsOtherRandomNumbersUnlessToldNotTo) {
+  Run("import random");
+  Branched other = Branch();
+  Branched same = Branch({.same_random = true});
+  const std::string drawn = Evaluate("random.random()");
+  EXPECT_EQ(EvaluateIn(*same.session, "random.random()"), drawn);
+  EXPECT_NE(EvaluateIn(*other.session, "random.random()"), drawn);
+}
+
+TEST_F(BranchTest, CanBeInterrupted) {
+  Run("x = 1");
+  Branched branch = Branch();
+  StartedCell cell(*branch.session, "print('ready')\nwhile True: pass");
+  cell.WaitFor("ready");
+  branch.session->Interrupt();
+  CellOutcome outcome = cell.Join();
+  EXPECT_THAT(outcome, Fails("KeyboardInterrupt"));
+  EXPECT_EQ(outcome.state, StateAfter::kKept);
+}
+
+TEST_F(BranchTest, LeavesTheChildrenOfTheOriginalAlone) {
+  Run("import subprocess, multiprocessing as mp, time\n"
+      "p = subprocess.Popen(['sleep', '1000'])\n"
+      "q = mp.get_context('fork').Process(target=time.sleep, args=(1000,)); q.start()");
+  Branched branch = Branch();
+  EXPECT_THAT(branch.standing.not_carried, ::testing::Contains(::testing::HasSubstr("(sleep)")));
+  ASSERT_TRUE(branch.session->Run("p.kill(); q.terminate()").ok());
+  branch.session->Close();
+  EXPECT_EQ(Evaluate("p.poll(), q.is_alive()"), "(None, True)");
+  Run("p.kill(); q.kill(); p.wait(); q.join()");
+}
+
+TEST_F(BranchTest, AHundredLeaveNothingBehind) {
+  Run("x = list(range(1000))");
+  const auto open_before = CountOpenFds();
+  for (int i = 0; i < 100; ++i) {
+    Branched branch = Branch();
+    ASSERT_NE(branch.session, nullptr);
+    ASSERT_EQ(EvaluateIn(*branch.session, "len(x)"), "1000");
+  }
+  EXPECT_LE(CountOpenFds(), open_before + 8);
+}
+
+}  // namespace
+}  // namespace cellar::testing

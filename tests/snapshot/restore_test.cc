@@ -1,0 +1,193 @@
+// What becomes of a session whose worker dies or is killed when there is a snapshot.
+#include <signal.h>
+
+#include <string>
+
+#include "tests/snapshot/snapshot_test.h"
+#include "tests/worker/loop_session.h"
+
+namespace cellar::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RestoreTest : public SnapshotTest {
+ protected:
+  // The kill comes soon here.
+  RestoreTest() : SnapshotTest(absl::Milliseconds(300)) {}
+
+  void SetUp() override {
+    SnapshotTest::SetUp();
+    Run("x = [1, 2]");
+  }
+
+  void ExpectRestored(const CellOutcome& outcome, const std::string& detail) {
+    EXPECT_FALSE(outcome.ok());
+    EXPECT_EQ(outcome.state, StateAfter::kRestored) << ::testing::PrintToString(outcome);
+    EXPECT_EQ(outcome.state_detail, detail);
+    CellOutcome next = Run("x");
+    EXPECT_THAT(next, ResultIs("[1, 2]"));
+    EXPECT_EQ(next.execution_count, 2u);
+    EXPECT_EQ(next.state, StateAfter::kKept);
+  }
+};
+
+TEST_F(RestoreTest, AfterASegmentationFault) {
+  CellOutcome outcome = Run("x.append(3)\nimport ctypes\nctypes.string_at(0)");
+  EXPECT_THAT(outcome, Fails("WorkerDied"));
+  ExpectRestored(outcome, "died of SIGSEGV in <cell 2> line 3; state is that of before cell 2");
+}
+
+TEST_F(RestoreTest, AfterAnAbort) {
+  ExpectRestored(Run("x = None\nimport os\nos.abort()"),
+                 "died of SIGABRT in <cell 2> line 3; state is that of before cell 2");
+}
+
+TEST_F(RestoreTest, AfterAnExit) {
+  ExpectRestored(Run("x = None\nimport os\nos._exit(3)"),
+                 "exited with code 3; state is that of before cell 2");
+}
+
+TEST_F(RestoreTest, AfterAKillFromOutside) {
+  StartedCell cell(session(),
+                   "x = None\nimport os, time\nprint(os.getpid(), 'ready')\n"
+                   "time.sleep(100)");
+  cell.WaitFor("ready");
+  const int pid = std::stoi(cell.text());
+  kill(pid, SIGKILL);
+  ExpectRestored(cell.Join(), "died of SIGKILL; state is that of before cell 2");
+}
+
+TEST_F(RestoreTest, AfterAKillWhileNoCellRuns) {
+  const int pid = std::stoi(Evaluate("import os; os.getpid()"));
+  kill(pid, SIGKILL);
+  // A cell that is sent before the death is known dies with the worker.
+  CellOutcome next = Run("x");
+  if (!next.ok()) next = Run("x");
+  EXPECT_THAT(next, ResultIs("[1, 2]"));
+}
+
+TEST_F(RestoreTest, WhenACellThatHoldsTheInterpreterIsCancelled) {
+  StartedCell cell(session(),
+                   "x = None\nimport ctypes\nlibc = ctypes.PyDLL(None)\n"
+                   "mutex = ctypes.create_string_buffer(64)\nlibc.pthread_mutex_lock(mutex)\n"
+                   "print('ready')\nwhile True:\n    try: libc.pthread_mutex_lock(mutex)\n"
+                   "    except KeyboardInterrupt: pass");
+  cell.WaitFor("ready");
+  session().Interrupt();
+  CellOutcome outcome = cell.Join();
+  EXPECT_EQ(outcome.status, CellStatus::kCancelled);
+  EXPECT_THAT(outcome.stdout_text(), HasSubstr("ready"));
+  ExpectRestored(outcome,
+                 "did not react to the interrupt and was killed; state is that of before cell 2");
+}
+
+TEST_F(RestoreTest, CanBeDoneAgainAndAgain) {
+  for (int i = 0; i < 5; ++i) {
+    CellOutcome outcome = Run("x.append(3)\nimport os\nos.abort()");
+    ExpectRestored(outcome, "died of SIGABRT in <cell 2> line 3; state is that of before cell 2");
+    Rewind(2);
+  }
+}
+
+TEST_F(RestoreTest, ToBeforeACellThatEndedTheMemoryCap) {
+  if (kSanitized) GTEST_SKIP() << "shadow memory counts against the cap";
+  ScratchDirectory directory;
+  auto launch = LoopSession::Prepare(directory.path());
+  ASSERT_TRUE(launch.ok()) << launch.status();
+  launch->session.memory_cap = 256u << 20;
+  launch->session.snapshots.policy = SnapshotPolicy::kAlways;
+  LoopSession session(launch->session, directory.path());
+  ASSERT_TRUE(session.Run("x = 1")->ok());
+  auto refused = session.Run("y = bytearray(1 << 30)");
+  ASSERT_TRUE(refused.ok() && refused->error);
+  EXPECT_EQ(refused->error->ename, "MemoryError");
+  // C code that does not look at what malloc returned.
+  auto died = session.Run(
+      "import ctypes\nlibc = ctypes.CDLL(None)\nlibc.malloc.restype = ctypes.c_void_p\n"
+      "ctypes.memset(libc.malloc(ctypes.c_size_t(1 << 30)), 1, 8)");
+  ASSERT_TRUE(died.ok()) << died.status();
+  EXPECT_EQ(died->state, StateAfter::kRestored) << died->state_detail;
+  EXPECT_EQ(session.Run("x")->result(), "1");
+}
+
+TEST_F(RestoreTest, NothingIsLeftWhenTheKeeperIsKilled) {
+  const int keeper = std::stoi(Evaluate("import os; os.getppid()"));
+  kill(keeper, SIGKILL);
+  ASSERT_TRUE(Eventually([&] { return kill(keeper, 0) != 0; }));
+  CellOutcome next = Run("'x' in globals()");
+  if (!next.ok()) next = Run("'x' in globals()");
+  EXPECT_THAT(next, ResultIs("False"));
+  // The fixture sees that the snapshots are gone too.
+}
+
+TEST_F(RestoreTest, OutputAfterItIsThatOfTheNewWorker) {
+  Run("import os\nos.abort()");
+  CellOutcome outcome =
+      Run("import os, sys\nprint('ring')\nsys.stdout.flush()\n"
+          "os.write(1, b'pipe\\n')\nos.system('echo child')");
+  EXPECT_EQ(outcome.stdout_text(), "ring\npipe\nchild\n");
+  EXPECT_THAT(outcome.background, ::testing::IsEmpty());
+}
+
+TEST_F(RestoreTest, InterruptsReachTheNewWorker) {
+  Run("import os\nos.abort()");
+  for (const char* code :
+       {"print('ready')\nwhile True: pass", "print('ready')\nimport time\ntime.sleep(100)",
+        "print('ready')\nimport asyncio\nawait asyncio.sleep(100)"}) {
+    StartedCell cell(session(), code);
+    cell.WaitFor("ready");
+    session().Interrupt();
+    CellOutcome outcome = cell.Join();
+    EXPECT_THAT(outcome, Fails("KeyboardInterrupt")) << code;
+    EXPECT_EQ(outcome.state, StateAfter::kKept) << code;
+  }
+}
+
+TEST_F(RestoreTest, BringsBackWhatNoPickleCould) {
+  Run(R"(
+import asyncio, sqlite3, tempfile, threading, os, random
+generator = (i * i for i in range(10)); next(generator); next(generator)
+memory = sqlite3.connect(':memory:'); memory.execute('create table t (a)')
+memory.execute('insert into t values (1)'); memory.commit()
+path = os.path.join(tempfile.mkdtemp(), 'data.db')
+disk = sqlite3.connect(path); disk.execute('create table t (a)')
+disk.execute('insert into t values (7)'); disk.commit()
+class Unpicklable:
+    def __init__(self): self.lock = threading.Lock(); self.f = lambda: 42
+thing = Unpicklable()
+ticks = []
+async def tick():
+    while True:
+        ticks.append(1)
+        await asyncio.sleep(0.005)
+task = asyncio.create_task(tick())
+file = open(path + '.txt', 'w+'); file.write('one'); file.flush()
+)");
+  Run("import os\nfile.write('lost'); file.flush()\nrandom.random()\nos.abort()");
+  EXPECT_EQ(Evaluate("next(generator)"), "4");
+  EXPECT_EQ(Evaluate("memory.execute('select * from t').fetchall()"), "[(1,)]");
+  EXPECT_EQ(Evaluate("disk.execute('insert into t values (8)'); disk.commit(); "
+                     "disk.execute('select * from t').fetchall()"),
+            "[(7,), (8,)]");
+  EXPECT_EQ(Evaluate("thing.f(), thing.lock.locked()"), "(42, False)");
+  EXPECT_EQ(Evaluate("n = len(ticks); await asyncio.sleep(0.1); len(ticks) > n, task.done()"),
+            "(True, False)");
+  EXPECT_EQ(Evaluate("file.tell()"), "3");
+  Run("task.cancel(); import shutil; file.close(); disk.close(); "
+      "shutil.rmtree(os.path.dirname(path))");
+}
+
+TEST_F(RestoreTest, BringsBackArraysAndFrames) {
+  CellOutcome imported = Run("import numpy as np, pandas as pd");
+  if (!imported.ok()) GTEST_SKIP() << "numpy or pandas is not installed";
+  Run("a = np.arange(100_000); f = pd.DataFrame({'a': a}); np.random.seed(1)");
+  const std::string expected = Evaluate("state = np.random.get_state()[1].sum(); state");
+  Run("a[:] = 0; f['a'] = 1; np.random.random(10); import os; os.abort()");
+  EXPECT_EQ(Evaluate("int(a.sum()), int(f['a'].sum())"), "(4999950000, 4999950000)");
+  EXPECT_EQ(Evaluate("np.random.get_state()[1].sum()"), expected);
+  EXPECT_EQ(Evaluate("float((np.ones((200, 200)) @ np.ones((200, 200))).sum())"), "8000000.0");
+}
+
+}  // namespace
+}  // namespace cellar::testing
