@@ -88,6 +88,7 @@ void Bridge::RenewOffer() {
   RenewOffer(wire::OfferKind::kTools, ToolsJson(options_.provider->tools()));
   budget_ = options_.provider->budget();
   RenewOffer(wire::OfferKind::kBudget, BudgetJson(budget_));
+  RenewOffer(wire::OfferKind::kInput, options_.provider->offers_input() ? "true" : "false");
 }
 
 void Bridge::RenewOffer(wire::OfferKind kind, std::string json) {

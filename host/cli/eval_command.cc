@@ -142,7 +142,8 @@ class Evaluation {
  public:
   Evaluation(std::unique_ptr<Console> console, const LaunchQuery& query, Call call, bool json)
       : console_(std::move(console)),
-        printer_([this] { OnReaderGone(); }),
+        printer_([this] { OnReaderGone(); },
+                 {.loop = &console_->loop(), .images = &console_->artifacts()}),
         json_(json),
         call_(std::move(call)),
         launcher_(console_->loop(), query, console_->launch()),

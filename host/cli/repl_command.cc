@@ -21,10 +21,12 @@ int RunRepl(const std::string& interpreter) {
   absl::StatusOr<Launch> launch =
       PrepareLaunch({.env = CurrentEnvironment(), .interpreter = interpreter});
   absl::Status status = launch.status();
+  InputDesk desk;
   if (launch.ok()) {
+    launch->session.bridge = &desk;
     absl::StatusOr<std::unique_ptr<Console>> console = Console::Create(*std::move(launch));
     status = console.status();
-    if (console.ok()) return Prompt(**console).Run();
+    if (console.ok()) return Prompt(**console, desk, "").Run();
   }
   Complain(status);
   return kExitCannotRun;

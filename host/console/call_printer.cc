@@ -2,19 +2,30 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "host/base/fds.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
+#include "nlohmann/json.hpp"
 
 namespace cellar::host {
 namespace {
 
 constexpr std::string_view kRed = "\x1b[31m";
+constexpr std::string_view kYellow = "\x1b[33m";
 constexpr std::string_view kDim = "\x1b[2m";
 constexpr std::string_view kReset = "\x1b[0m";
+
+// Cells that take less are not worth a word about it.
+constexpr absl::Duration kWorthTelling = absl::Seconds(1);
+constexpr absl::Duration kTick = absl::Milliseconds(100);
+constexpr std::array<const char*, 10> kSpinner = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
+constexpr std::string_view kStatusMime = "application/x-cellar-status";
 
 std::string TextOf(const std::vector<wire::MimeEntry>& bundle) {
   std::vector<MimeData> entries;
@@ -23,38 +34,137 @@ std::string TextOf(const std::vector<wire::MimeEntry>& bundle) {
   return TranscriptText(entries).value_or("");
 }
 
-// "[image/png, 12.3 KB]" for what text cannot show.
-std::string ImagesOf(const std::vector<wire::MimeEntry>& bundle) {
-  std::string text;
-  for (const wire::MimeEntry& entry : bundle) {
-    if (!entry.mime.starts_with("image/")) continue;
-    char size[32];
-    std::snprintf(size, sizeof(size), ", %.1f KB]", static_cast<double>(entry.data.size()) / 1024);
-    text += (text.empty() ? "[" : " [") + Printable(entry.mime) + size;
+// "3.2 s", "2 min 5 s".
+std::string Spoken(absl::Duration duration) {
+  char text[32];
+  const double seconds = absl::ToDoubleSeconds(duration);
+  if (seconds < 60) {
+    std::snprintf(text, sizeof(text), "%.1f s", seconds);
+  } else {
+    const auto whole = static_cast<long long>(seconds);
+    std::snprintf(text, sizeof(text), "%lld min %lld s", whole / 60, whole % 60);
   }
   return text;
 }
 
+std::string Size(size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f KB", static_cast<double>(bytes) / 1024);
+  return text;
+}
+
+std::string_view Extension(std::string_view mime) {
+  if (mime == "image/png") return "png";
+  if (mime == "image/jpeg") return "jpg";
+  if (mime == "image/svg+xml") return "svg";
+  if (mime == "image/gif") return "gif";
+  return "bin";
+}
+
+std::optional<std::string> SaveImage(const ArtifactStore& store, const wire::MimeEntry& image) {
+  absl::StatusOr<NewArtifact> file = store.Create(Extension(image.mime));
+  if (!file.ok() || !WriteAll(file->fd.get(), image.data)) return std::nullopt;
+  return file->path;
+}
+
 }  // namespace
 
-CallPrinter::CallPrinter(std::function<void()> on_reader_gone)
+CallPrinter::CallPrinter(std::function<void()> on_reader_gone, OnTerminal options)
     : out_{STDOUT_FILENO, IsTerminal(STDOUT_FILENO), WantsColour(STDOUT_FILENO)},
       err_{STDERR_FILENO, IsTerminal(STDERR_FILENO), WantsColour(STDERR_FILENO)},
-      on_reader_gone_(std::move(on_reader_gone)) {}
+      on_reader_gone_(std::move(on_reader_gone)),
+      options_(std::move(options)),
+      images_(out_.is_terminal ? ImageProtocolOf(CurrentEnvironment()) : ImageProtocol::kNone) {
+  if (out_.is_terminal && MovesCursor(STDOUT_FILENO)) {
+    pane_.emplace(
+        STDOUT_FILENO,
+        PaneOptions{.lines = options_.lines, .hint = options_.hint, .colour = out_.has_colour});
+  }
+}
+
+CallPrinter::~CallPrinter() { StopTicking(); }
+
+void CallPrinter::OnCellStarted(size_t, const CallCell&) {
+  started_ = absl::Now();
+  phase_.clear();
+  ticks_ = 0;
+  shows_all_ = false;
+  if (!pane_) return;
+  EndLine();
+  pane_->Begin();
+  if (options_.loop != nullptr) {
+    ticker_ = options_.loop->After(kWorthTelling, [this] { Tick(); });
+  }
+}
+
+void CallPrinter::Tick() {
+  ++ticks_;
+  pane_->Draw(Status());
+  ticker_ = options_.loop->After(kTick, [this] { Tick(); });
+}
+
+void CallPrinter::StopTicking() {
+  if (ticker_ != 0) options_.loop->Cancel(std::exchange(ticker_, 0));
+}
+
+std::string CallPrinter::Status() const {
+  std::string status =
+      std::string(kSpinner[ticks_ % kSpinner.size()]) + " " + Spoken(absl::Now() - started_);
+  if (!phase_.empty()) status += "  " + phase_;
+  return status;
+}
 
 void CallPrinter::OnText(Stream stream, std::string_view text) {
   Print(stream == Stream::kStdout ? out_ : err_, text);
 }
 
 void CallPrinter::OnDisplay(const wire::Display& display) {
-  if (display.kind == wire::DisplayKind::kStatus || display.kind == wire::DisplayKind::kClear)
-    return;
-  std::string images = ImagesOf(display.data);
-  if (std::string text = TextOf(display.data); !text.empty()) PrintLine(out_, text);
-  if (!images.empty()) PrintLine(out_, images, kDim);
+  if (display.kind == wire::DisplayKind::kClear) return;
+  if (display.kind == wire::DisplayKind::kStatus) return OnStatus(display);
+  PrintBundle(display.data, kFoldedDepth);
+}
+
+// log() is said, phase() is shown as long as it lasts; what helpers do goes without saying.
+void CallPrinter::OnStatus(const wire::Display& display) {
+  if (!pane_) return;
+  for (const wire::MimeEntry& entry : display.data) {
+    if (entry.mime != kStatusMime) continue;
+    const auto event = nlohmann::json::parse(entry.data, nullptr, /*allow_exceptions=*/false);
+    if (!event.is_object()) return;
+    const auto text = [&event](const char* name) {
+      auto found = event.find(name);
+      return found != event.end() && found->is_string() ? Printable(found->get<std::string>()) : "";
+    };
+    if (text("op") == "log") PrintLine(err_, "· " + text("message"), kDim);
+    if (text("op") == "phase") phase_ = text("title");
+  }
+}
+
+void CallPrinter::PrintBundle(const std::vector<wire::MimeEntry>& data, int json_depth) {
+  std::string text = TextOf(data);
+  for (const wire::MimeEntry& entry : data) {
+    if (!pane_ || entry.mime != "application/json") continue;
+    if (auto tree = JsonTree(entry.data, json_depth)) text = *std::move(tree);
+  }
+  if (!text.empty()) PrintLine(out_, text);
+  for (const wire::MimeEntry& entry : data) {
+    if (entry.mime.starts_with("image/")) PrintImage(entry);
+  }
+}
+
+void CallPrinter::PrintImage(const wire::MimeEntry& image) {
+  std::string sequence = InlineImage(images_, image.mime, image.data);
+  if (!sequence.empty()) return PrintLine(out_, sequence);
+  std::string line = "[" + Printable(image.mime) + ", " + Size(image.data.size());
+  if (out_.is_terminal && options_.images != nullptr) {
+    if (auto path = SaveImage(*options_.images, image)) line += ": " + Printable(*path);
+  }
+  PrintLine(out_, line + "]", kDim);
 }
 
 void CallPrinter::OnCellFinished(size_t, const CellResult& result) {
+  StopTicking();
+  if (pane_) pane_->Hide();
   const CellOutcome& outcome = result.outcome;
   if (outcome.error) {
     std::string text = Printable(outcome.error->traceback);
@@ -65,15 +175,31 @@ void CallPrinter::OnCellFinished(size_t, const CellResult& result) {
     PrintLine(err_, "cellar: " + Printable(notice), kDim);
   }
   if (!outcome.state_detail.empty()) {
-    PrintLine(err_, "cellar: " + Printable(outcome.state_detail), kDim);
+    PrintLine(err_, "cellar: " + Printable(outcome.state_detail), kYellow);
   }
+  if (pane_ && outcome.duration >= kWorthTelling) {
+    PrintLine(err_, "took " + Spoken(outcome.duration), kDim);
+  }
+}
+
+std::string CallPrinter::TakeLine() { return pane_ ? Printable(pane_->TakeLine()) : ""; }
+
+void CallPrinter::Note(std::string_view text) {
+  PrintLine(err_, "cellar: " + Printable(text), kDim);
+}
+
+void CallPrinter::EndLine() {
+  if (pane_) pane_->Hide();
+  if (!AtLineStart(out_)) Print(out_, "\n");
 }
 
 void CallPrinter::Print(Side& side, std::string_view text) {
   if (text.empty()) return;
   // The two streams share a terminal, and so the line.
   out_.at_line_start = err_.at_line_start = text.back() == '\n';
-  side.is_terminal ? Write(side, side.filter.Filter(text)) : Write(side, text);
+  const std::string shown = side.is_terminal ? side.filter.Filter(text) : std::string();
+  if (!IsOnPane(side)) return Write(side, side.is_terminal ? shown : text);
+  if (!pane_->Write(shown) && on_reader_gone_) std::exchange(on_reader_gone_, nullptr)();
 }
 
 void CallPrinter::Write(Side& side, std::string_view text) {
@@ -81,9 +207,15 @@ void CallPrinter::Write(Side& side, std::string_view text) {
   std::exchange(on_reader_gone_, nullptr)();
 }
 
+bool CallPrinter::AtLineStart(const Side& side) const {
+  return IsOnPane(side) ? pane_->line().empty() : side.at_line_start;
+}
+
 void CallPrinter::PrintLine(Side& side, std::string_view text, std::string_view colour) {
+  if (pane_) pane_->Hide();
   std::string line;
-  if (!side.at_line_start && side.is_terminal) line += '\n';
+  if (!AtLineStart(side) && side.is_terminal) line += '\n';
+  if (IsOnPane(side)) pane_->DropLine();
   while (text.ends_with('\n')) text.remove_suffix(1);
   bool coloured = side.has_colour && !colour.empty();
   if (coloured) line += colour;

@@ -1,24 +1,56 @@
 // Shows a call to a person: output as it is written, results, errors, and what became of the state.
+// On a terminal long output is collapsed, JSON is a folded tree, images are shown or saved, and
+// while a cell takes long a line says so; where the output goes elsewhere it is plain and complete.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "absl/time/time.h"
+#include "host/base/event_loop.h"
+#include "host/console/inline_image.h"
+#include "host/console/json_tree.h"
+#include "host/console/output_pane.h"
 #include "host/console/terminal.h"
 #include "host/eval/call_runner.h"
+#include "host/output/artifacts.h"
 
 namespace cellar::host {
 
 class CallPrinter : public CallObserver {
  public:
-  // `on_reader_gone` is called once, when standard output can no longer be written.
-  explicit CallPrinter(std::function<void()> on_reader_gone);
+  struct OnTerminal {
+    EventLoop* loop = nullptr;              // for the line that says how long it takes; or none
+    const ArtifactStore* images = nullptr;  // for images the terminal cannot show; or none
+    size_t lines = 10;                      // of output that is not collapsed
+    std::string hint = "all of it: pipe the output, or --json";
+  };
 
+  // `on_reader_gone` is called once, when standard output can no longer be written.
+  explicit CallPrinter(std::function<void()> on_reader_gone)
+      : CallPrinter(std::move(on_reader_gone), OnTerminal()) {}
+  CallPrinter(std::function<void()> on_reader_gone, OnTerminal options);
+  ~CallPrinter() override;
+
+  void OnCellStarted(size_t index, const CallCell& cell) override;
   void OnText(Stream stream, std::string_view text) override;
   void OnBackgroundText(Stream stream, std::string_view text) override { OnText(stream, text); }
   void OnDisplay(const wire::Display& display) override;
   void OnCellFinished(size_t index, const CellResult& result) override;
+
+  // The whole bundle, with JSON unfolded.
+  void PrintBundle(const std::vector<wire::MimeEntry>& data, int json_depth);
+  // The same, and no text is collapsed until the next cell starts.
+  void ShowAll() { shows_all_ = true; }
+
+  // The next thing written starts a line.
+  void EndLine();
+  // Takes the line that was begun off the terminal, and returns it.
+  std::string TakeLine();
+  // A line of cellar's own.
+  void Note(std::string_view text);
 
  private:
   struct Side {
@@ -29,14 +61,29 @@ class CallPrinter : public CallObserver {
     TerminalFilter filter;
   };
 
+  void OnStatus(const wire::Display& display);
   void Print(Side& side, std::string_view text);
   void Write(Side& side, std::string_view text);
   // On a line of its own.
   void PrintLine(Side& side, std::string_view text, std::string_view colour = {});
+  void PrintImage(const wire::MimeEntry& image);
+  bool IsOnPane(const Side& side) const { return pane_ && side.is_terminal && !shows_all_; }
+  bool AtLineStart(const Side& side) const;
+  void Tick();
+  void StopTicking();
+  std::string Status() const;
 
   Side out_;
   Side err_;
   std::function<void()> on_reader_gone_;
+  OnTerminal options_;
+  ImageProtocol images_;
+  std::optional<OutputPane> pane_;  // on a terminal that can
+  bool shows_all_ = false;
+  absl::Time started_;
+  std::string phase_;
+  EventLoop::TimerId ticker_ = 0;
+  size_t ticks_ = 0;
 };
 
 }  // namespace cellar::host

@@ -14,7 +14,7 @@ absl::StatusOr<std::unique_ptr<Console>> Console::Create(Launch launch) {
   // Before any thread is made, so that none of them gets these signals in our place.
   sigset_t handled;
   sigemptyset(&handled);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&handled, signal);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGWINCH}) sigaddset(&handled, signal);
   sigprocmask(SIG_BLOCK, &handled, nullptr);
   console->signals_ = UniqueFd(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!console->signals_) return ErrnoStatus(errno, "creating a signalfd");
@@ -42,12 +42,15 @@ std::unique_ptr<Session> Console::NewSession() {
   return std::make_unique<Session>(*loop_, *templates_, storage(), launch_.session);
 }
 
-absl::Status Console::WatchSignals(std::function<void()> on_interrupt) {
-  return loop_->Watch(signals_.get(), EPOLLIN, [this, on_interrupt](uint32_t) {
+absl::Status Console::WatchSignals(std::function<void()> on_interrupt,
+                                   std::function<void()> on_resize) {
+  return loop_->Watch(signals_.get(), EPOLLIN, [this, on_interrupt, on_resize](uint32_t) {
     signalfd_siginfo info;
     while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
       if (info.ssi_signo == SIGINT) {
         on_interrupt();
+      } else if (info.ssi_signo == SIGWINCH) {
+        if (on_resize) on_resize();
       } else {
         ended_by_ = static_cast<int>(info.ssi_signo);
         loop_->Stop();

@@ -20,14 +20,17 @@ class Console {
   ~Console();
 
   EventLoop& loop() { return *loop_; }
+  const ArtifactStore& artifacts() const { return *artifacts_; }
   TemplatePool& templates() { return *templates_; }
   Session& session() { return *session_; }
   const Launch& launch() const { return launch_; }
   OutputStorage storage() { return {writer_.get(), artifacts_.get()}; }
   std::unique_ptr<Session> NewSession();
 
-  // `on_interrupt` is called for Ctrl-C (SIGINT); SIGTERM and SIGHUP end the loop at once.
-  absl::Status WatchSignals(std::function<void()> on_interrupt);
+  // `on_interrupt` is called for Ctrl-C (SIGINT), `on_resize`, which may be null, when the terminal
+  // has another size; SIGTERM and SIGHUP end the loop at once.
+  absl::Status WatchSignals(std::function<void()> on_interrupt,
+                            std::function<void()> on_resize = nullptr);
   // The signal that ended the loop, or 0.
   int ended_by() const { return ended_by_; }
 

@@ -12,9 +12,12 @@ bool IsTerminal(int fd) { return isatty(fd) == 1; }
 
 bool WantsColour(int fd) {
   const char* no_colour = std::getenv("NO_COLOR");
+  return MovesCursor(fd) && (no_colour == nullptr || *no_colour == '\0');
+}
+
+bool MovesCursor(int fd) {
   const char* term = std::getenv("TERM");
-  return IsTerminal(fd) && (no_colour == nullptr || *no_colour == '\0') &&
-         (term == nullptr || std::strcmp(term, "dumb") != 0);
+  return IsTerminal(fd) && term != nullptr && *term != '\0' && std::strcmp(term, "dumb") != 0;
 }
 
 std::string TerminalFilter::Filter(std::string_view bytes) {

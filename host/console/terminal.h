@@ -13,6 +13,9 @@ bool IsTerminal(int fd);
 // A terminal, and the user has not asked for no colour (NO_COLOR, TERM=dumb).
 bool WantsColour(int fd);
 
+// A terminal on which the cursor can be moved and lines be written anew.
+bool MovesCursor(int fd);
+
 // Makes a stream of bytes harmless for a terminal while it flows: as the Sanitiser, but lines
 // appear as they are written, and carriage returns and backspaces are left for the terminal to
 // carry out.

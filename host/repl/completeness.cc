@@ -22,6 +22,11 @@ class Scanner {
  private:
   void Step() {
     char c = source_[at_];
+    // A statement at the margin ends the block before it.
+    if (depth_ == 0 && !continued_ && (at_ == 0 || source_[at_ - 1] == '\n') &&
+        std::string_view(" \t\n#").find(c) == std::string_view::npos) {
+      opens_block_ = false;
+    }
     continued_ = false;
     switch (c) {
       case '#':

@@ -1,132 +1,242 @@
 #include "host/repl/prompt.h"
 
-#include <editline/readline.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
+#include <utility>
 
+#include "host/base/fds.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
-#include "host/repl/completeness.h"
+#include "host/console/terminal.h"
+#include "host/console/text_width.h"
 
 namespace cellar::host {
 namespace {
 
-constexpr int kHistoryLines = 10'000;
-
-// libedit's callbacks carry no context, and there is one terminal.
-Prompt* g_prompt = nullptr;
-
-std::string HistoryFile(const Launch& launch) {
-  // Beside the artifacts, which are in the user's state directory.
-  return (std::filesystem::path(launch.artifacts_directory).parent_path() / "history").string();
-}
-
-void LoadHistory(const std::string& path) {
-  using_history();
-  stifle_history(kHistoryLines);
-  read_history(path.c_str());
-}
-
-void SaveHistory(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  mode_t mask = umask(0077);  // what was typed may be a secret
-  write_history(path.c_str());
-  umask(mask);
-}
+constexpr char kCtrlD = 0x04;
+constexpr char kCtrlZ = 0x1A;
 
 }  // namespace
 
+Prompt::Prompt(Console& console, InputDesk& desk, const std::string& session_name)
+    : console_(console),
+      desk_(desk),
+      printer_([this] { Leave(kExitFine); }, {.loop = &console.loop(),
+                                              .images = &console.artifacts(),
+                                              .lines = 20,
+                                              .hint = ":expand shows all"}),
+      can_paint_(MovesCursor(STDOUT_FILENO)),
+      terminal_(STDIN_FILENO, can_paint_),
+      editor_(*this, can_paint_, WantsColour(STDOUT_FILENO)),
+      completer_(editor_),
+      history_(StateDirectory(CurrentEnvironment()) + "/history", session_name) {
+  desk_.set_on_change([this] { OnInputAsked(); });
+}
+
+Prompt::~Prompt() { desk_.set_on_change(nullptr); }
+
 int Prompt::Run() {
-  std::string history = HistoryFile(console_.launch());
-  LoadHistory(history);
-  std::printf("cellar %s. Python cells; Ctrl-C interrupts, Ctrl-D leaves.\n", CELLAR_VERSION);
-  absl::Status status = console_.WatchSignals([this] { OnInterrupt(); });
+  absl::StatusOr<std::vector<std::string>> cells = history_.Load();
+  if (!cells.ok()) Complain(cells.status());
+  if (cells.ok()) {
+    for (const std::string& cell : *cells) editor_.AddHistory(cell);
+  }
+  std::printf("cellar %s, Python cells. Ctrl-C interrupts, Ctrl-D leaves, :help helps.\n",
+              CELLAR_VERSION);
+  std::fflush(stdout);
+  absl::Status status =
+      console_.WatchSignals([this] { OnInterrupt(); }, [this] { editor_.OnResize(); });
   if (status.ok()) status = console_.session().Prepare();
   if (status.ok()) {
-    status = console_.loop().Watch(STDIN_FILENO, EPOLLIN, [this](uint32_t) {
-      // While a cell runs, what is typed waits for the prompt.
-      if (shown_) rl_callback_read_char();
-    });
+    status = console_.loop().Watch(STDIN_FILENO, EPOLLIN, [this](uint32_t) { OnKeys(); });
   }
   if (!status.ok()) {
     Complain(status);
     return kExitCannotRun;
   }
-  g_prompt = this;
+  console_.session().ObserveBackground(this);
+  terminal_.Enter();
   Show();
   console_.RunLoop();
-  Hide();
-  SaveHistory(history);
+  console_.session().ObserveBackground(nullptr);
+  console_.loop().Unwatch(STDIN_FILENO);
+  editor_.Close();
+  terminal_.Leave();
   return console_.ended_by() != 0 ? 128 + console_.ended_by() : exit_code_;
+}
+
+Session& Prompt::session() {
+  auto branch = branches_.find(current_);
+  return branch == branches_.end() ? console_.session() : *branch->second;
 }
 
 void Prompt::Show() {
   if (leaving_) return;
-  shown_ = true;
-  rl_callback_handler_install(source_.empty() ? ">>> " : "... ", [](char* line) {
-    g_prompt->OnLine(line);
-    std::free(line);
-  });
+  const std::string prompt = current_ + (current_.empty() ? "" : " ") + "In [" +
+                             std::to_string(session().next_cell()) + "]: ";
+  const auto indent = static_cast<size_t>(std::max(0, Columns(prompt) - 5));
+  editor_.Open({.prompt = prompt, .continuation = std::string(indent, ' ') + "...: "});
 }
 
-void Prompt::Hide() {
-  if (!std::exchange(shown_, false)) return;
-  rl_callback_handler_remove();
+void Prompt::OnKeys() {
+  std::array<char, 4096> buffer;
+  const ssize_t size = read(STDIN_FILENO, buffer.data(), buffer.size());
+  if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (size <= 0) return Leave(kExitFine);  // the terminal is gone
+  std::string_view keys(buffer.data(), static_cast<size_t>(size));
+  if (on_yes_) {
+    const bool yes = keys[0] == 'y' || keys[0] == 'Y';
+    std::function<void()> on_yes = std::exchange(on_yes_, nullptr);
+    keys.remove_prefix(1);
+    editor_.is_open() ? editor_.ShowBelow({}) : (void)WriteAll(STDOUT_FILENO, "\n");
+    if (yes) return on_yes();
+  }
+  while (!keys.empty()) {
+    const size_t stop = std::min(keys.find(kCtrlZ), keys.size());
+    if (editor_.is_open()) {
+      editor_.Feed(keys.substr(0, stop));
+    } else {
+      OnKeysWhileRunning(keys.substr(0, stop));
+    }
+    if (stop < keys.size()) Stop();
+    keys.remove_prefix(std::min(stop + 1, keys.size()));
+  }
 }
 
-void Prompt::OnLine(const char* line) {
-  Hide();
-  if (line == nullptr) {
-    std::printf("\n");
-    return Leave(kExitFine);
-  }
-  source_ += line;
-  source_ += '\n';
-  if (NeedsMoreLines(source_)) return Show();
-  if (source_.find_first_not_of(" \t\n") == std::string::npos) {
-    source_.clear();
-    return Show();
-  }
-  add_history(source_.substr(0, source_.size() - 1).c_str());
-  RunCell();
+void Prompt::OnKeysWhileRunning(std::string_view keys) {
+  const size_t end = keys.find(kCtrlD);
+  editor_.Feed(keys.substr(0, end));
+  if (end == std::string_view::npos) return;
+  Ask("a cell is running; end it and leave? [y/N] ", [this] { Leave(kExitFine); });
+}
+
+// Ctrl-Z: the shell gets its terminal back as it was.
+void Prompt::Stop() {
+  editor_.Suspend();
+  terminal_.Leave();
+  kill(0, SIGTSTP);
+  terminal_.Enter();
+  editor_.Resume();
+}
+
+void Prompt::Ask(const std::string& question, std::function<void()> on_yes) {
+  on_yes_ = std::move(on_yes);
+  if (editor_.is_open()) return editor_.ShowBelow({question});
+  printer_.EndLine();
+  WriteAll(STDOUT_FILENO, question);
 }
 
 // At the prompt it gives up what was typed; in a cell it interrupts the cell.
 void Prompt::OnInterrupt() {
-  if (console_.session().busy()) return console_.session().Interrupt();
-  std::printf("\n");
-  source_.clear();
-  Hide();
-  Show();
+  on_yes_ = nullptr;
+  editor_.DropKeys();
+  if (session().busy()) return session().Interrupt();
+  editor_.Abandon();
 }
 
-void Prompt::RunCell() {
-  console_.loop().Unwatch(STDIN_FILENO);
-  console_.session().Run(
-      {.code = std::exchange(source_, ""), .observer = &printer_},
-      [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
+// The line that a cell has begun to print is the prompt of its input().
+void Prompt::OnInputAsked() {
+  if (std::exchange(is_asking_, false)) editor_.Close();
+  const InputDesk::Request* request = desk_.first();
+  if (request == nullptr || leaving_) return;
+  is_asking_ = true;
+  editor_.Open({.prompt = printer_.TakeLine(), .is_cell = false, .is_hidden = request->hidden});
+}
+
+void Prompt::OnEndOfInput(bool has_text) {
+  if (is_asking_) {
+    if (!has_text) desk_.Answer(std::nullopt);
+    return;
+  }
+  if (!has_text) return Leave(kExitFine);
+  Ask("leave, and drop what is typed? [y/N]", [this] { Leave(kExitFine); });
+}
+
+void Prompt::OnTab(std::string text, size_t cursor) {
+  completer_.Complete(session(), std::move(text), cursor);
+}
+
+void Prompt::OnText(Stream stream, std::string_view text) {
+  log_.recorder().AddText(stream, text);
+  editor_.Suspend();  // another thread of the cell may be asking for input
+  printer_.OnText(stream, text);
+  editor_.Resume();
+}
+
+void Prompt::OnDisplay(const wire::Display& display) {
+  log_.recorder().AddDisplay(display);
+  editor_.Suspend();
+  printer_.OnDisplay(display);
+  editor_.Resume();
+}
+
+void Prompt::OnBackgroundText(Stream stream, std::string_view text) {
+  // Whole lines only: the rest of one would stand behind the prompt.
+  background_ += text;
+  const size_t end = background_.rfind('\n');
+  if (end == std::string::npos) return;
+  editor_.Suspend();
+  printer_.OnText(stream, background_.substr(0, end + 1));
+  background_.erase(0, end + 1);
+  editor_.Resume();
+}
+
+void Prompt::OnEntered(std::string text) {
+  if (std::exchange(is_asking_, false)) return desk_.Answer(text + "\n");
+  if (text.find_first_not_of(" \t\n") == std::string::npos) return Show();
+  editor_.AddHistory(text);
+  if (absl::Status status = history_.Append(text); !status.ok()) Complain(status);
+  if (text[0] == ':') return RunCommand(text);
+  sources_ = {std::move(text)};
+  RunNext();
+}
+
+void Prompt::Say(const std::string& text) {
+  editor_.Suspend();
+  printer_.Note(text);
+  editor_.Resume();
+}
+
+void Prompt::RunNext() {
+  if (sources_.empty()) {
+    is_loading_ = false;
+    return Show();
+  }
+  std::string source = std::move(sources_.front());
+  sources_.pop_front();
+  if (is_loading_) ShowSource(source);
+  log_.Begin(source);
+  printer_.OnCellStarted(0, {});
+  printer_.OnText(Stream::kStdout, std::exchange(background_, ""));
+  session().Run({.code = std::move(source), .observer = this},
+                [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
 }
 
 void Prompt::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
+  on_yes_ = nullptr;
+  if (leaving_) return;
   if (!outcome.ok()) {
     Complain(outcome.status());
     return Leave(kExitCannotRun);
   }
   if (outcome->error && outcome->error->exit_code) return Leave(*outcome->error->exit_code);
+  log_.End(*outcome);
+  if (!outcome->ok()) sources_.clear();
   printer_.OnCellFinished(0, {.status = CellRunStatus::kComplete, .outcome = *std::move(outcome)});
-  (void)console_.loop().Watch(STDIN_FILENO, EPOLLIN, [this](uint32_t) { rl_callback_read_char(); });
-  Show();
+  printer_.EndLine();
+  RunNext();
 }
 
 void Prompt::Leave(int exit_code) {
-  leaving_ = true;
+  if (std::exchange(leaving_, true)) return;
   exit_code_ = exit_code;
+  editor_.Close();
   console_.Finish();
 }
 

@@ -37,14 +37,7 @@ std::string ArtifactsDirectory(const LaunchQuery& query) {
   if (std::string given = EnvironmentValue(query.env, "PI_ARTIFACTS_DIR"); !given.empty()) {
     return given;
   }
-  fs::path state = EnvironmentValue(query.env, "XDG_STATE_HOME");
-  const fs::path home = EnvironmentValue(query.env, "HOME");
-  // The XDG base directory specification has relative paths ignored.
-  if (!state.is_absolute()) {
-    state = home.is_absolute() ? home / ".local/state"
-                               : fs::path(absl::StrCat("/tmp/cellar-", getuid()));
-  }
-  return state / "cellar" / absl::StrCat(kHostArtifactsPrefix, getpid());
+  return absl::StrCat(StateDirectory(query.env), "/", kHostArtifactsPrefix, getpid());
 }
 
 SinkOptions OutputLimits(const Settings& settings) {
@@ -55,6 +48,17 @@ SinkOptions OutputLimits(const Settings& settings) {
 }
 
 }  // namespace
+
+std::string StateDirectory(const Environment& env) {
+  fs::path state = EnvironmentValue(env, "XDG_STATE_HOME");
+  const fs::path home = EnvironmentValue(env, "HOME");
+  // The XDG base directory specification has relative paths ignored.
+  if (!state.is_absolute()) {
+    state = home.is_absolute() ? home / ".local/state"
+                               : fs::path(absl::StrCat("/tmp/cellar-", getuid()));
+  }
+  return state / "cellar";
+}
 
 ArtifactLimits ArtifactLimitsFrom(const Settings& settings) {
   return {.max_age = settings.artifacts_max_age,

@@ -31,6 +31,9 @@ struct Launch {
   SessionOptions session;  // complete, to be changed where a session differs from the others
 };
 
+// Where cellar keeps what lasts and is not settings; it may not exist yet.
+std::string StateDirectory(const Environment& env);
+
 ArtifactLimits ArtifactLimitsFrom(const Settings& settings);
 
 // Reads files, and runs a program where they do not tell enough (see ChooseInterpreter): not for

@@ -155,6 +155,8 @@ class Session : private WorkerListener, private BridgeListener {
   int worker_pid() const { return worker_ != nullptr ? worker_->pid() : -1; }
   uint64_t memory_cap() const { return options_.memory_cap; }
   uint64_t cells_run() const { return cells_run_; }
+  // The execution count that the next cell gets.
+  uint32_t next_cell() const { return worker_ != nullptr || restore_ ? next_cell_ : 1; }
 
   // Ends the worker: exit handlers have a second, a running cell is killed. `done` is called when
   // it is gone; what was asked for and has not run fails.

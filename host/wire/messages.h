@@ -295,8 +295,8 @@ struct Measured {
 // --- bridge calls
 // ---------------------------------------------------------------------------------------------------
 
-enum class OfferKind : uint8_t { kTools = 0, kBudget = 1 };
-inline constexpr size_t kOfferKinds = 2;
+enum class OfferKind : uint8_t { kTools = 0, kBudget = 1, kInput = 2 };
+inline constexpr size_t kOfferKinds = 3;
 
 // What the host offers to cells. On the channel when a worker starts and when it changes; on a line
 // before the next answer, since a cell that runs does not read the channel.
@@ -304,7 +304,7 @@ struct BridgeOffer {
   static constexpr MessageType kType = MessageType::kBridgeOffer;
   uint64_t sequence = 0;  // of one kind, the highest one counts
   OfferKind kind = OfferKind::kTools;
-  std::string json;  // [{"name", "description", "schema"}], or {"total", "hard", "spent"}
+  std::string json;  // [{"name", "description", "schema"}], or {"total", "hard", "spent"}, or true
   CELLAR_WIRE_FIELDS(self.sequence, self.kind, self.json)
 };
 

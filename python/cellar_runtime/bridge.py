@@ -15,7 +15,7 @@ from cellar_runtime import safe_json, values
 from cellar_runtime.image import Image
 
 _ERROR, _CANCELLED = 1, 2  # wire::AnswerKind
-_TOOLS, _BUDGET = 0, 1  # wire::OfferKind
+_TOOLS, _BUDGET, _INPUT = 0, 1, 2  # wire::OfferKind
 _Line, _nested, _offer, _hear_interrupt = (
     _cellar.BridgeLine, _cellar.nested, _cellar.bridge_offer, _cellar.hear_interrupt)
 _get_running_loop = asyncio.get_running_loop
@@ -76,6 +76,12 @@ class HostBridge:
     def budget(self) -> dict:
         """`total` (None: no ceiling), `hard` and `spent`."""
         return self._offered(_BUDGET, {"total": None, "hard": False, "spent": 0})
+
+    def ask_line(self, hidden: bool) -> str | None:
+        """A line that a person types, "" at the end of the input; None when there is nobody to ask."""
+        if not self._offered(_INPUT, False):
+            return None
+        return self.call("input", {"hidden": hidden}) or ""
 
     def fail_awaited(self) -> None:
         """In a copy of the worker, which has no lines yet: what was awaited on the original's is not answered here."""

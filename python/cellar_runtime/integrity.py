@@ -7,7 +7,7 @@ import signal
 import sys
 
 import _cellar
-from cellar_runtime.stdin import NoStdin
+from cellar_runtime.stdin import Stdin
 from cellar_runtime.streams import make_stream
 
 _set_wakeup_fd = signal.set_wakeup_fd
@@ -24,7 +24,7 @@ class Integrity:
 
     def __init__(self, wakeup_fd: int):
         self.wakeup_fd = wakeup_fd  # of the loop: a signal just before it goes to sleep must wake it
-        self.stdin = NoStdin()
+        self.stdin = Stdin()
         self._stdout = make_stream(1)
         self._stderr = make_stream(2)
         self._repaired_builtins = []  # not announced yet

@@ -13,7 +13,8 @@ import threading
 import _cellar
 import cellar_prelude
 from cellar_runtime import (
-    bridge, display, figures, ipython_display, late_import, snapshot, tracebacks, user_modules, values)
+    bridge, display, figures, import_hooks, ipython_display, late_import, snapshot, stdin, tracebacks, user_modules,
+    values)
 from cellar_runtime.integrity import Integrity
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
@@ -51,6 +52,8 @@ class Runner:
         display.install(_publish)
         bridge.host.install(self._run_nested)
         cellar_prelude.bridge.connect(bridge.host)
+        self._integrity.stdin.ask = bridge.host.ask_line
+        import_hooks.after_import("getpass", stdin.hook_getpass(self._integrity.stdin))
         os.register_at_fork(after_in_child=self._after_fork_in_child)
 
     def run(self) -> None:

@@ -112,8 +112,10 @@ class Terminal:
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def exit_code(self):
+        end = time.monotonic() + DEADLINE_S
         while self.read_some(0.05) or not self.exited():
-            pass
+            if time.monotonic() > end:
+                raise AssertionError(f"it did not exit; the terminal has {self.output!r}")
         _, status = os.waitpid(self.pid, 0)
         self.pid = None
         return os.waitstatus_to_exitcode(status)
@@ -123,6 +125,45 @@ class Terminal:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
         os.close(self.fd)
+
+
+class Screen:
+    """The program in tmux, which shows what a person would see."""
+
+    def __init__(self, test, *args, columns=80, rows=24, env=None):
+        self.socket = f"cellar-{uuid.uuid4()}"
+        variables = [f"{name}={value}" for name, value in {**test.env, **(env or {})}.items() if name != "TERM"]
+        test.addCleanup(subprocess.run, ["tmux", "-L", self.socket, "kill-server"], capture_output=True)
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
+                  "env", "-i", "TERM=screen-256color", *variables, CELLAR, *args)
+
+    def tmux(self, *args):
+        result = subprocess.run(["tmux", "-L", self.socket, *args], env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
+                                capture_output=True, text=True, timeout=DEADLINE_S)
+        if result.returncode:
+            raise AssertionError(result.stderr)
+        return result.stdout
+
+    def keys(self, *keys):
+        """Names of keys as tmux has them (Enter, Up, C-r), or text."""
+        self.tmux("send-keys", *keys)
+
+    def paste(self, text):
+        self.tmux("set-buffer", text)
+        self.tmux("paste-buffer", "-p", "-r")
+
+    def resize(self, columns, rows):
+        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
+
+    def text(self):
+        return self.tmux("capture-pane", "-p").rstrip("\n")
+
+    def wait_for(self, text):
+        """Waits until the screen ends with `text`."""
+        try:
+            wait_until(lambda: self.text().endswith(text), "")
+        except AssertionError:
+            raise AssertionError(f"the screen should end with:\n{text}\nand is:\n{self.text()}") from None
 
 
 def without_colour(text):

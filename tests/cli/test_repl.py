@@ -1,8 +1,12 @@
 """`cellar repl`, and `cellar` without arguments, on a real terminal."""
+import json
+import os
+import stat
 import tempfile
+import time
 import unittest
 
-from program import ProgramTest, Terminal
+from program import ProgramTest, Screen, Terminal
 
 
 class Repl(ProgramTest):
@@ -15,23 +19,23 @@ class Repl(ProgramTest):
 
     def prompt(self, *args):
         terminal = Terminal(self, *args)
-        terminal.wait_for(">>> ")
+        terminal.wait_for("]: ")
         return terminal
 
     def test_it_is_what_the_program_does_on_a_terminal(self):
         terminal = self.prompt()
         terminal.send("40 + 2\r")
         terminal.wait_for("42")
-        terminal.wait_for(">>> ")
+        terminal.wait_for("In [2]: ")
         terminal.send("\x04")
         self.assertEqual(terminal.exit_code(), 0)
 
     def test_blocks_end_with_a_blank_line(self):
         terminal = self.prompt("repl")
         terminal.send("for i in range(2):\r")
-        terminal.wait_for("... ")
-        terminal.send("    print('line', i)\r")
-        terminal.wait_for("... ")
+        terminal.wait_for("...: ")
+        terminal.send("print('line', i)\r")
+        terminal.wait_for("...: ")
         terminal.send("\r")
         terminal.wait_for("line 0")
         terminal.wait_for("line 1")
@@ -42,7 +46,7 @@ class Repl(ProgramTest):
         terminal.wait_for("go\r\n")
         terminal.send("\x03")
         terminal.wait_for("KeyboardInterrupt")
-        terminal.wait_for(">>> ")
+        terminal.wait_for("]: ")
         terminal.send("x * 6\r")
         terminal.wait_for("42")
 
@@ -51,15 +55,15 @@ class Repl(ProgramTest):
         terminal.send("half of a li")
         terminal.wait_for("li")
         terminal.send("\x03")
-        terminal.wait_for(">>> ")
+        terminal.wait_for("]: ")
         terminal.send("'fine'\r")
-        terminal.wait_for("'fine'\r\n'fine'")
+        terminal.wait_for("'fine'\r\n")
 
     def test_a_crash_is_said_and_the_prompt_goes_on(self):
         terminal = self.prompt("repl")
         terminal.send("import os; os._exit(9)\r")
         terminal.wait_for("exited with code 9")
-        terminal.wait_for(">>> ")
+        terminal.wait_for("]: ")
         terminal.send("1 + 1\r")
         terminal.wait_for("2\r\n")
 
@@ -71,17 +75,310 @@ class Repl(ProgramTest):
     def test_the_history_lasts(self):
         terminal = self.prompt("repl")
         terminal.send("'remember me'\r")
-        terminal.wait_for(">>> ")
+        terminal.wait_for("In [2]: ")
         terminal.send("\x04")
         terminal.exit_code()
         again = self.prompt("repl")
         again.send("\x1b[A")
         again.wait_for("'remember me'")
 
+    def test_what_is_typed_is_highlighted(self):
+        self.env["NO_COLOR"] = ""
+        terminal = self.prompt("repl")
+        terminal.send("def f(): return 'x'")
+        terminal.wait_for("\x1b[35mdef\x1b[0m \x1b[1;34mf\x1b[0m(): \x1b[35mreturn\x1b[0m \x1b[32m'x'\x1b[0m")
+
+    def test_no_colour_when_the_user_wants_none(self):
+        terminal = self.prompt("repl")
+        terminal.send("def f(): return 'x'")
+        terminal.wait_for("def f(): return 'x'")
+
+    def test_ctrl_d_asks_before_it_drops_what_is_typed(self):
+        terminal = self.prompt("repl")
+        terminal.send("x = 1\x04")
+        terminal.wait_for("[y/N]")
+        terminal.send("n")
+        terminal.send("; x + 41\r")
+        terminal.wait_for("In [2]: ")
+        terminal.send("x\x04")
+        terminal.wait_for("[y/N]")
+        terminal.send("y")
+        self.assertEqual(terminal.exit_code(), 0)
+
+    def test_ctrl_d_asks_before_it_ends_a_cell(self):
+        terminal = self.prompt("repl")
+        terminal.send("print('go'); import time; time.sleep(600)\r")
+        terminal.wait_for("go\r\n")
+        terminal.send("\x04")
+        terminal.wait_for("[y/N]")
+        terminal.send("y")
+        self.assertEqual(terminal.exit_code(), 0)
+
+    def test_ctrl_c_cancels_an_awaiting_cell(self):
+        terminal = self.prompt("repl")
+        terminal.send("import asyncio; print('go'); await asyncio.sleep(600)\r")
+        terminal.wait_for("go\r\n")
+        terminal.send("\x03")
+        terminal.wait_for("state kept")
+        terminal.wait_for("]: ")
+
+    def test_keys_typed_while_a_cell_runs_wait_for_the_prompt(self):
+        terminal = self.prompt("repl")
+        terminal.send("print('go'); import time; time.sleep(0.5)\r")
+        terminal.wait_for("go\r\n")
+        terminal.send("6 * 7\r")
+        terminal.wait_for("42\r\n")
+
+    def test_the_history_is_private(self):
+        terminal = self.prompt("repl")
+        terminal.send("'secret'\r")
+        terminal.wait_for("In [2]: ")
+        terminal.send("\x04")
+        terminal.exit_code()
+        directory = os.path.join(self.env["XDG_STATE_HOME"], "cellar", "history")
+        self.assertEqual(stat.S_IMODE(os.stat(directory).st_mode), 0o700)
+        for name in os.listdir(directory):
+            self.assertEqual(stat.S_IMODE(os.stat(os.path.join(directory, name)).st_mode), 0o600)
+
+    def test_a_terminal_that_cannot_move_its_cursor(self):
+        self.env["TERM"] = "dumb"
+        terminal = self.prompt("repl")
+        terminal.send("for i in range(2):\r")
+        terminal.wait_for("...: ")
+        terminal.send("    print('line', i)\r")
+        terminal.wait_for("...: ")
+        terminal.send("\r")
+        before = terminal.wait_for("line 1\r\n")
+        terminal.send("\x04")
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertNotIn("\x1b", before + terminal.output.decode())
+
     def test_it_needs_a_terminal(self):
         code, out, err = self.run_cellar("repl")
         self.assertEqual((code, out), (2, ""))
         self.assertIn("needs a terminal", err)
+
+
+CELL = """\
+def area(width, height):
+    size = width * heigth
+    return size
+
+print(area(6, 7))"""
+TYPED = """\
+In [1]: def area(width, height):
+   ...:     size = width * heigth
+   ...:     return size
+   ...:
+   ...: print(area(6, 7))"""
+
+
+class OnScreen(ProgramTest):
+    """What needs a screen to be seen."""
+
+    def setUp(self):
+        super().setUp()
+        state = tempfile.TemporaryDirectory()
+        self.addCleanup(state.cleanup)
+        self.env["XDG_STATE_HOME"] = state.name
+
+    def screen(self, **options):
+        screen = Screen(self, "repl", **options)
+        screen.wait_for("In [1]:")
+        return screen
+
+    def test_line_2_of_a_five_line_cell_is_edited_and_the_cell_recalled_as_one_block(self):
+        screen = self.screen()
+        screen.paste(CELL)
+        screen.wait_for(TYPED)
+        screen.keys("Up", "Up", "Up", "End", "BSpace", "BSpace", "ht", "Enter")
+        fixed = TYPED.replace("heigth", "height")
+        screen.wait_for(fixed + "\n42\nIn [2]:")
+        screen.keys("'between'", "Enter")
+        screen.wait_for("In [3]:")
+        screen.keys("Up", "Up")
+        screen.wait_for(fixed.replace("In [1]", "In [3]"))
+        screen.keys("Enter")
+        screen.wait_for("\n42\nIn [4]:")
+
+    def test_a_typed_block_is_indented_and_ends_with_a_blank_line(self):
+        screen = self.screen()
+        screen.keys("for i in range(2):", "Enter", "if i:", "Enter", "print('line', i)")
+        screen.wait_for("In [1]: for i in range(2):\n   ...:     if i:\n   ...:         print('line', i)")
+        screen.keys("Enter", "Enter")
+        screen.wait_for("print('line', i)\nline 1\nIn [2]:")
+
+    def test_a_paste_loses_its_prompts_and_does_not_run(self):
+        screen = self.screen()
+        screen.paste(">>> x = 1\n>>> for i in range(2):\n...     x += i\n...\n>>> x")
+        screen.wait_for("In [1]: x = 1\n   ...: for i in range(2):\n   ...:     x += i\n   ...:\n   ...: x")
+        screen.keys("Enter")
+        screen.wait_for("\n2\nIn [2]:")
+
+    def test_search_finds_a_cell_by_any_of_its_lines(self):
+        screen = self.screen()
+        screen.paste("first = 1\nsecond = 2")
+        screen.keys("Enter")
+        screen.wait_for("In [2]:")
+        screen.keys("3 + 4", "Enter")
+        screen.wait_for("In [3]:")
+        screen.keys("C-r", "seco")
+        screen.wait_for("(reverse-i-search)`seco': first = 1\n   ...: second = 2")
+        screen.keys("C-e")
+        screen.wait_for("In [3]: first = 1\n   ...: second = 2")
+
+    def test_alt_enter_adds_a_line_to_a_whole_cell(self):
+        screen = self.screen()
+        screen.keys("x = 40", "M-Enter", "x + 2", "Enter")
+        screen.wait_for("In [1]: x = 40\n   ...: x + 2\n42\nIn [2]:")
+
+    def test_forty_columns_and_wide_characters(self):
+        screen = self.screen(columns=40, rows=12)
+        screen.keys("'" + "日本" * 9 + "'")
+        screen.wait_for("In [1]: '日本日本日本日本日本日本日本日\n本日本'")
+        screen.keys("BSpace", "BSpace", "'")
+        screen.wait_for("\n本日'")
+
+    def test_the_block_follows_the_width_of_the_terminal(self):
+        screen = self.screen(columns=60, rows=12)
+        screen.keys("x = '" + "0123456789" * 4 + "'")
+        screen.wait_for("In [1]: x = '0123456789012345678901234567890123456789'")
+        screen.resize(30, 12)
+        screen.wait_for("In [1]: x = '01234567890123456\n78901234567890123456789'")
+        screen.resize(60, 12)
+        screen.wait_for("In [1]: x = '0123456789012345678901234567890123456789'")
+        self.assertEqual(screen.text().count("In [1]"), 1)
+
+    def test_background_output_comes_above_what_is_typed(self):
+        screen = self.screen()
+        screen.paste("import asyncio\nasync def later():\n    await asyncio.sleep(1)\n    print('from behind')\n"
+                     "task = asyncio.create_task(later())")
+        screen.keys("Enter")
+        screen.wait_for("In [2]:")
+        screen.keys("typed")
+        screen.wait_for("\nfrom behind\nIn [2]: typed")
+
+    def test_a_progress_bar_is_redrawn(self):
+        screen = self.screen()
+        screen.keys("for i in range(5): print(f'\\r{i * 25} %', end='', flush=True)", "Enter")
+        screen.wait_for("\n100 %\nIn [2]:")
+
+    def test_tab_completes_from_the_live_session(self):
+        screen = self.screen()
+        screen.keys("def compute(first, second=2): return first + second", "Enter")
+        screen.wait_for("In [2]:")
+        screen.keys("compu", "Tab")
+        screen.wait_for("In [2]: compute\ncompute(first, second=2)")
+        screen.keys("(40)", "Enter")
+        screen.wait_for("In [2]: compute(40)\n42\nIn [3]:")
+        screen.keys("''.is", "Tab")
+        screen.wait_for("istitle       isupper")
+        screen.keys("upp", "Tab")
+        screen.wait_for("In [3]: ''.isupper\nisupper(self, /)")
+
+    def test_a_question_mark_tells_what_something_is(self):
+        screen = self.screen()
+        screen.keys("def compute(first): 'Says what it does.'", "Enter")
+        screen.wait_for("In [2]:")
+        screen.keys("compute?", "Enter")
+        screen.wait_for("In [3]:")
+        self.assertIn("Says what it does.", screen.text())
+
+    def test_input_is_asked_for_in_the_line_that_the_cell_began(self):
+        screen = self.screen()
+        screen.keys("name = input('who? '); name.upper()", "Enter")
+        screen.wait_for("\nwho?")
+        screen.keys("Adam", "BSpace", "Enter")
+        screen.wait_for("\nwho? Ada\n'ADA'\nIn [2]:")
+
+    def test_a_password_is_not_shown(self):
+        screen = self.screen()
+        screen.keys("import getpass; secret = getpass.getpass('word: '); secret == 'sesame'", "Enter")
+        screen.wait_for("\nword:")
+        screen.keys("sesame", "Enter")
+        screen.wait_for("\nword:\nTrue\nIn [2]:")
+
+    def test_ctrl_c_interrupts_a_cell_that_asks_and_ctrl_d_ends_its_input(self):
+        screen = self.screen()
+        screen.keys("input('who? ')", "Enter")
+        screen.wait_for("\nwho?")
+        screen.keys("C-c")
+        screen.wait_for("state kept\nIn [2]:")
+        screen.keys("input('again? ')", "Enter")
+        screen.wait_for("\nagain?")
+        screen.keys("C-d")
+        screen.wait_for("In [3]:")
+        self.assertIn("EOFError", screen.text())
+
+    def test_long_output_is_collapsed_and_expanded(self):
+        screen = self.screen(rows=60)
+        screen.keys("for i in range(100): print('line', i)", "Enter")
+        tail = "".join(f"\nline {i}" for i in range(80, 100))
+        screen.wait_for(f"\nline 19\n… 60 lines left out; :expand shows all{tail}\nIn [2]:")
+        screen.keys(":expand", "Enter")
+        screen.wait_for("".join(f"\nline {i}" for i in range(45, 100)) + "\nIn [2]:")
+
+    def test_json_is_a_folded_tree_that_expand_unfolds(self):
+        screen = self.screen()
+        screen.keys("display({'name': 'n' * 60, 'deep': {'er': {'est': [1, 2]}}})", "Enter")
+        screen.wait_for('  "deep": {\n    "er": {… 1 key}\n  }\n}\nIn [2]:')
+        screen.keys(":expand", "Enter")
+        screen.wait_for('    "er": {\n      "est": [\n        1,\n        2\n      ]\n    }\n  }\n}\nIn [2]:')
+
+    def test_a_cell_that_takes_long_says_how_it_is(self):
+        screen = self.screen()
+        screen.keys("import time; log('begun'); phase('sleeping'); time.sleep(2)", "Enter")
+        screen.wait_for("s  sleeping")
+        screen.wait_for("\n· begun\ntook 2.0 s\nIn [2]:")
+
+    def test_cells_are_saved_with_outputs_and_loaded_again(self):
+        path = os.path.join(self.env["XDG_STATE_HOME"], "cells.ipynb")
+        screen = self.screen()
+        screen.keys("x = 6", "Enter")
+        screen.wait_for("In [2]:")
+        screen.keys("x * 7", "Enter")
+        screen.wait_for("In [3]:")
+        screen.keys(f":save {path}", "Enter")
+        screen.wait_for("In [3]:")
+        with open(path) as file:
+            cells = json.load(file)["cells"]
+        self.assertEqual(["".join(cell["source"]) for cell in cells], ["x = 6", "x * 7"])
+        self.assertEqual(cells[1]["outputs"][0]["data"]["text/plain"], ["42"])
+        screen.keys(":reset", "Enter")
+        screen.wait_for("cellar: a fresh namespace\nIn [1]:")
+        screen.keys("'x' in globals()", "Enter")
+        screen.wait_for("False\nIn [2]:")
+        screen.keys(f":load {path}", "Enter")
+        screen.wait_for("In [2]: x = 6\nIn [3]: x * 7\n42\nIn [4]:")
+
+    def test_undo_rewind_and_branch(self):
+        screen = self.screen()
+        screen.keys("x = [1]", "Enter")
+        screen.wait_for("In [2]:")
+        time.sleep(0.3)  # snapshots are taken when a session has been idle for a moment
+        screen.keys("x.append(2)", "Enter")
+        screen.wait_for("In [3]:")
+        screen.keys(":undo", "Enter")
+        screen.wait_for("cellar: the state is that of before cell 2\nIn [2]:")
+        screen.keys("x", "Enter")
+        screen.wait_for("\n[1]\nIn [3]:")
+        screen.keys(":branch other", "Enter")
+        screen.wait_for(":switch other goes there\nIn [3]:")
+        screen.keys(":switch other", "Enter")
+        screen.wait_for("other In [3]:")
+        screen.keys("x.append(3); x", "Enter")
+        screen.wait_for("\n[1, 3]\nother In [4]:")
+        screen.keys(":switch main", "Enter")
+        screen.wait_for("\nIn [3]:")
+        screen.keys("x", "Enter")
+        screen.wait_for("\n[1]\nIn [4]:")
+        screen.keys(":rewind 2", "Enter")
+        screen.wait_for("before cell 2\nIn [2]:")
+
+    def test_an_unknown_command_is_said(self):
+        screen = self.screen()
+        screen.keys(":nothing", "Enter")
+        screen.wait_for("cellar: no command :nothing; :help lists them\nIn [1]:")
 
 
 if __name__ == "__main__":

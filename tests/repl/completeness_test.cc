@@ -35,6 +35,15 @@ TEST(CompletenessTest, ABlockEndsWithABlankLine) {
   EXPECT_TRUE(NeedsMoreLines("@decorator\n"));
 }
 
+TEST(CompletenessTest, AStatementAtTheMarginEndsABlock) {
+  EXPECT_FALSE(NeedsMoreLines("for i in x:\n    print(i)\nprint(x)\n"));
+  EXPECT_TRUE(NeedsMoreLines("if x:\n    y\nelse:\n"));
+  EXPECT_TRUE(NeedsMoreLines("@decorator\ndef f():\n"));
+  EXPECT_TRUE(NeedsMoreLines("if x:\n    y\n# why\n"));
+  EXPECT_TRUE(NeedsMoreLines("def f():\n    '''\na\n    '''\n    y\n"));
+  EXPECT_TRUE(NeedsMoreLines("def f(a,\nb):\n    y\n"));
+}
+
 TEST(CompletenessTest, WhatIsWrongIsLeftToTheWorker) {
   EXPECT_FALSE(NeedsMoreLines("x = 'abc\n"));
   EXPECT_FALSE(NeedsMoreLines(")\n"));

@@ -1,0 +1,40 @@
+#include "host/repl/highlight.h"
+
+namespace cellar::host {
+
+std::string_view ColourOf(TokenKind kind) {
+  switch (kind) {
+    case TokenKind::kKeyword:
+      return "\x1b[35m";
+    case TokenKind::kBuiltin:
+      return "\x1b[36m";
+    case TokenKind::kDefinition:
+      return "\x1b[1;34m";
+    case TokenKind::kString:
+      return "\x1b[32m";
+    case TokenKind::kNumber:
+    case TokenKind::kDecorator:
+      return "\x1b[33m";
+    case TokenKind::kComment:
+      return "\x1b[90m";
+    case TokenKind::kMagic:
+      return "\x1b[1;33m";
+  }
+  return kPlainColour;
+}
+
+std::string Highlight(std::string_view source) {
+  std::string text;
+  size_t at = 0;
+  for (const Token& token : FindTokens(source)) {
+    text += source.substr(at, token.begin - at);
+    text += ColourOf(token.kind);
+    text += source.substr(token.begin, token.end - token.begin);
+    text += kPlainColour;
+    at = token.end;
+  }
+  text += source.substr(at);
+  return text;
+}
+
+}  // namespace cellar::host

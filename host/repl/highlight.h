@@ -1,0 +1,19 @@
+// The colours of Python source on a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "host/repl/python_tokens.h"
+
+namespace cellar::host {
+
+// The escape sequence that begins a token's colour; kPlainColour ends it. From the sixteen colours
+// that a terminal's own theme defines.
+std::string_view ColourOf(TokenKind kind);
+inline constexpr std::string_view kPlainColour = "\x1b[0m";
+
+// The whole source, coloured.
+std::string Highlight(std::string_view source);
+
+}  // namespace cellar::host

@@ -1,0 +1,121 @@
+#include "host/repl/history_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "host/base/atomic_file.h"
+#include "host/base/fds.h"
+#include "host/base/status.h"
+
+namespace cellar::host {
+namespace {
+
+constexpr size_t kMaxFileBytes = 64u << 20;
+// Longer ones are not worth keeping with every prompt.
+constexpr size_t kMaxCellBytes = 256u << 10;
+
+// A session's name may have any character; a file's may not. A session without a name is "%".
+std::string FileName(std::string_view session) {
+  if (session.empty()) return "%";
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string name;
+  for (char c : session) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (isalnum(byte) || c == '-' || c == '_') {
+      name += c;
+    } else {
+      name += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  // File systems have names of 255 bytes.
+  constexpr size_t kMaxName = 200;
+  if (name.size() > kMaxName) {
+    name = name.substr(0, kMaxName) + "-" + std::to_string(std::hash<std::string_view>()(session));
+  }
+  return name;
+}
+
+std::string OneLine(std::string_view cell) {
+  std::string line;
+  for (char c : cell) {
+    if (c == '\\') {
+      line += "\\\\";
+    } else if (c == '\n') {
+      line += "\\n";
+    } else {
+      line += c;
+    }
+  }
+  return line + '\n';
+}
+
+std::string FromLine(std::string_view line) {
+  std::string cell;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\\' && i + 1 < line.size()) {
+      cell += line[++i] == 'n' ? '\n' : line[i];
+    } else {
+      cell += line[i];
+    }
+  }
+  return cell;
+}
+
+}  // namespace
+
+HistoryFile::HistoryFile(std::string directory, std::string_view session)
+    : directory_(std::move(directory)), path_(directory_ + "/" + FileName(session)) {}
+
+absl::StatusOr<std::vector<std::string>> HistoryFile::Load() const {
+  absl::StatusOr<UniqueFd> fd = Open(O_RDONLY);
+  if (absl::IsNotFound(fd.status())) return std::vector<std::string>();
+  CELLAR_RETURN_IF_ERROR(fd.status());
+  CELLAR_ASSIGN_OR_RETURN(std::string text, ReadToEnd(fd->get(), path_, kMaxFileBytes));
+  std::vector<std::string> cells;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    if (end > 0) cells.push_back(FromLine(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (cells.size() <= kMaxCells) return cells;
+  const bool shorten = cells.size() >= 2 * kMaxCells;
+  cells.erase(cells.begin(), cells.end() - kMaxCells);
+  if (shorten) {
+    std::string kept;
+    for (const std::string& cell : cells) kept += OneLine(cell);
+    CELLAR_RETURN_IF_ERROR(ReplaceFile(path_, kept));
+  }
+  return cells;
+}
+
+absl::Status HistoryFile::Append(std::string_view cell) const {
+  if (cell.size() > kMaxCellBytes) return absl::OkStatus();
+  CELLAR_ASSIGN_OR_RETURN(UniqueFd fd, Open(O_WRONLY | O_APPEND | O_CREAT));
+  if (!WriteAll(fd.get(), OneLine(cell))) return ErrnoStatus(errno, "writing " + path_);
+  return absl::OkStatus();
+}
+
+// What was typed may be a secret: the file is the user's alone, and no link leads elsewhere.
+absl::StatusOr<UniqueFd> HistoryFile::Open(int flags) const {
+  if ((flags & O_CREAT) != 0) {
+    std::error_code error;
+    std::filesystem::create_directories(std::filesystem::path(directory_).parent_path(), error);
+    if (mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) {
+      return ErrnoStatus(errno, "making " + directory_);
+    }
+  }
+  UniqueFd fd(open(path_.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (!fd) return ErrnoStatus(errno, "opening " + path_);
+  struct stat status = {};
+  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return absl::FailedPreconditionError(path_ + " is not a regular file");
+  }
+  return fd;
+}
+
+}  // namespace cellar::host

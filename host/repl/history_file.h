@@ -1,0 +1,35 @@
+// The cells typed at a prompt, kept from one time to the next. One file for each session name; one
+// line of the file for each cell, so that what one prompt appends never tears another's.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "host/base/unique_fd.h"
+
+namespace cellar::host {
+
+class HistoryFile {
+ public:
+  static constexpr size_t kMaxCells = 10'000;
+
+  // In `directory`, which is made, with its parents, for the user alone. `session` is any name.
+  HistoryFile(std::string directory, std::string_view session);
+
+  // Oldest first, at most kMaxCells. The file is shortened when it has grown to twice that. None
+  // when there is no file yet.
+  absl::StatusOr<std::vector<std::string>> Load() const;
+
+  absl::Status Append(std::string_view cell) const;
+
+ private:
+  absl::StatusOr<UniqueFd> Open(int flags) const;
+
+  std::string directory_;
+  std::string path_;
+};
+
+}  // namespace cellar::host

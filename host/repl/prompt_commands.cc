@@ -1,0 +1,203 @@
+// The commands of the prompt: lines that begin with a colon.
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "host/base/fds.h"
+#include "host/console/exit_codes.h"
+#include "host/console/terminal.h"
+#include "host/output/printable.h"
+#include "host/repl/highlight.h"
+#include "host/repl/prompt.h"
+
+namespace cellar::host {
+namespace {
+
+// What the session that the prompt began with is called.
+constexpr char kMain[] = "main";
+
+// "the state is that of before cell 3; not carried over: a thread"
+std::string Told(const Standing& standing) {
+  std::string text = "the state is that of before cell " + std::to_string(standing.before_cell);
+  const char* separator = "; not carried over: ";
+  for (const std::string& phrase : standing.not_carried) {
+    text += std::exchange(separator, ", ") + phrase;
+  }
+  return text;
+}
+
+}  // namespace
+
+struct Prompt::Command {
+  std::string_view name;
+  std::string_view argument;  // how it is shown in the help; empty: it takes none
+  std::string_view help;
+  void (Prompt::*run)(const std::string& argument);
+};
+
+const std::vector<Prompt::Command>& Prompt::Commands() {
+  static const auto& commands = *new std::vector<Command>{
+      {"help", "", "this list, and the keys", &Prompt::Help},
+      {"reset", "", "a fresh namespace", &Prompt::Reset},
+      {"save", "FILE", "the cells so far, as .ipynb with outputs or as .py", &Prompt::Save},
+      {"load", "FILE", "run the cells of a notebook or script, one after the other", &Prompt::Load},
+      {"expand", "", "all of the last cell's output", &Prompt::Expand},
+      {"undo", "", "the state of before the last cell", &Prompt::Undo},
+      {"rewind", "N", "the state of before cell N", &Prompt::Rewind},
+      {"branch", "NAME", "a second session that goes on from here", &Prompt::Branch},
+      {"switch", "NAME", "go to a branch; main is where it began", &Prompt::Switch},
+      {"sessions", "", "the branches of this prompt", &Prompt::Sessions},
+      {"quit", "", "leave, as Ctrl-D does", &Prompt::Quit},
+  };
+  return commands;
+}
+
+void Prompt::RunCommand(std::string_view line) {
+  line.remove_prefix(1);
+  const size_t space = std::min(line.find_first_of(" \t\n"), line.size());
+  const std::string_view name = line.substr(0, space);
+  std::string_view argument = line.substr(space);
+  argument.remove_prefix(std::min(argument.find_first_not_of(" \t\n"), argument.size()));
+  argument = argument.substr(0, argument.find_last_not_of(" \t\n") + 1);
+  for (const Command& command : Commands()) {
+    if (command.name != name) continue;
+    if (argument.empty() == command.argument.empty()) {
+      return (this->*command.run)(std::string(argument));
+    }
+    Say("usage: :" + std::string(name) +
+        (command.argument.empty() ? "" : " " + std::string(command.argument)));
+    return Show();
+  }
+  Say("no command :" + std::string(name) + "; :help lists them");
+  Show();
+}
+
+void Prompt::Help(const std::string&) {
+  std::string text;
+  for (const Command& command : Commands()) {
+    std::string usage = ":" + std::string(command.name);
+    if (!command.argument.empty()) usage += " " + std::string(command.argument);
+    usage.resize(std::max<size_t>(usage.size(), 14), ' ');
+    text += usage + std::string(command.help) + "\n";
+  }
+  text +=
+      "Enter         run the cell when it is whole, else a new line; Alt-Enter: always a new line\n"
+      "Tab           complete; NAME? and NAME?? say what something is\n"
+      "Up, Down      through the cell, and at its edges through the history; Ctrl-R searches it\n"
+      "Ctrl-C        interrupt the cell, or drop what is typed\n"
+      "%lsmagic      the magics; !COMMAND runs a shell command\n";
+  WriteAll(STDOUT_FILENO, text);
+  Show();
+}
+
+void Prompt::Reset(const std::string&) {
+  session().Reset([this](const absl::Status& status) {
+    Say(status.ok() ? "a fresh namespace" : std::string(status.message()));
+    Show();
+  });
+}
+
+void Prompt::Save(const std::string& path) {
+  const absl::Status status = SaveCells(log_.cells(), path);
+  Say(status.ok() ? std::to_string(log_.cells().size()) + " cells saved in " + path
+                  : std::string(status.message()));
+  Show();
+}
+
+void Prompt::Load(const std::string& path) {
+  absl::StatusOr<std::vector<std::string>> cells = LoadCells(path);
+  if (!cells.ok()) {
+    Say(std::string(cells.status().message()));
+    return Show();
+  }
+  if (cells->empty()) Say(path + " has no code cells");
+  for (std::string& cell : *cells) {
+    editor_.AddHistory(cell);
+    sources_.push_back(std::move(cell));
+  }
+  is_loading_ = true;
+  RunNext();
+}
+
+// What is loaded was not typed: it is shown before it runs.
+void Prompt::ShowSource(std::string_view source) {
+  std::string text = Printable(source);
+  if (WantsColour(STDOUT_FILENO)) text = Highlight(text);
+  WriteAll(STDOUT_FILENO, "In [" + std::to_string(session().next_cell()) + "]: " + text + "\n");
+}
+
+void Prompt::Expand(const std::string&) {
+  if (!log_.empty()) {
+    printer_.ShowAll();
+    for (const RecordedOutput& output : log_.cells().back().outputs) {
+      if (output.kind == RecordedOutput::Kind::kStream) {
+        printer_.OnText(output.stream, output.text);
+      } else {
+        constexpr int kUnfolded = 100;
+        printer_.PrintBundle(output.data, kUnfolded);
+      }
+    }
+  }
+  printer_.EndLine();
+  Show();
+}
+
+void Prompt::Quit(const std::string&) { Leave(kExitFine); }
+
+void Prompt::Undo(const std::string&) { RewindTo(std::nullopt); }
+
+void Prompt::Rewind(const std::string& cell) {
+  uint32_t number = 0;
+  if (absl::SimpleAtoi(cell, &number)) return RewindTo(number);
+  Say("usage: :rewind N, where N is the number of a cell");
+  Show();
+}
+
+void Prompt::RewindTo(std::optional<uint32_t> cell) {
+  session().Rewind(cell, [this](absl::StatusOr<Standing> standing) {
+    Say(standing.ok() ? Told(*standing) : std::string(standing.status().message()));
+    Show();
+  });
+}
+
+void Prompt::Branch(const std::string& name) {
+  if (name == kMain || branches_.contains(name)) {
+    Say("there is a session " + name + " already");
+    return Show();
+  }
+  session().Branch({}, [this, name](absl::StatusOr<Session::Branched> branched) {
+    if (branched.ok()) branches_[name] = std::move(branched->session);
+    Say(branched.ok()
+            ? "branched: " + Told(branched->standing) + "; :switch " + name + " goes there"
+            : std::string(branched.status().message()));
+    Show();
+  });
+}
+
+void Prompt::Switch(const std::string& name) {
+  if (name == kMain || branches_.contains(name)) {
+    session().ObserveBackground(nullptr);
+    current_ = name == kMain ? "" : name;
+    session().ObserveBackground(this);
+  } else {
+    Say("no session " + name + " here; :branch makes one, :sessions lists them");
+  }
+  Show();
+}
+
+void Prompt::Sessions(const std::string&) {
+  const auto line = [this](const std::string& name, Session& session) {
+    const bool here = current_ == (name == kMain ? "" : name);
+    return (here ? "* " : "  ") + Printable(name) + ", " + std::to_string(session.cells_run()) +
+           " cells run\n";
+  };
+  std::string text = line(kMain, console_.session());
+  for (auto& [name, branch] : branches_) text += line(name, *branch);
+  WriteAll(STDOUT_FILENO, text);
+  Show();
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,84 @@
+#include "host/repl/history_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace cellar::host {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class HistoryFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = fs::temp_directory_path() / "history-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    top_ = pattern;
+    directory_ = top_ / "state" / "history";
+  }
+  void TearDown() override { fs::remove_all(top_); }
+
+  fs::path top_;
+  fs::path directory_;
+};
+
+TEST_F(HistoryFileTest, CellsComeBackAsTheyWere) {
+  HistoryFile history(directory_, "work");
+  EXPECT_THAT(*history.Load(), IsEmpty());
+  ASSERT_TRUE(history.Append("x = '\\n\\\\'").ok());
+  ASSERT_TRUE(history.Append("for x in y:\n    x").ok());
+  EXPECT_THAT(*HistoryFile(directory_, "work").Load(),
+              ElementsAre("x = '\\n\\\\'", "for x in y:\n    x"));
+}
+
+TEST_F(HistoryFileTest, EverySessionNameHasItsOwn) {
+  for (const char* name : {"", "a", "../a", "a/b", "%2e", "."}) {
+    ASSERT_TRUE(HistoryFile(directory_, name).Append(std::string("name ") + name).ok());
+  }
+  for (const char* name : {"", "a", "../a", "a/b", "%2e", "."}) {
+    EXPECT_THAT(*HistoryFile(directory_, name).Load(), ElementsAre(std::string("name ") + name));
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()), 6);
+  EXPECT_TRUE(HistoryFile(directory_, std::string(5000, '/')).Append("x").ok());
+}
+
+TEST_F(HistoryFileTest, IsForTheUserAlone) {
+  ASSERT_TRUE(HistoryFile(directory_, "a").Append("secret").ok());
+  EXPECT_EQ(fs::status(directory_).permissions(), fs::perms::owner_all);
+  EXPECT_EQ(fs::status(directory_ / "a").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(HistoryFileTest, ALinkIsNotFollowed) {
+  fs::create_directories(directory_);
+  std::ofstream(top_ / "elsewhere") << "theirs\n";
+  fs::create_symlink(top_ / "elsewhere", directory_ / "a");
+  EXPECT_FALSE(HistoryFile(directory_, "a").Load().ok());
+  EXPECT_FALSE(HistoryFile(directory_, "a").Append("x").ok());
+}
+
+TEST_F(HistoryFileTest, AnOldFileIsShortened) {
+  fs::create_directories(directory_);
+  {
+    std::ofstream file(directory_ / "a");
+    for (size_t i = 0; i < 2 * HistoryFile::kMaxCells; ++i) file << "cell " << i << "\n";
+  }
+  std::vector<std::string> cells = *HistoryFile(directory_, "a").Load();
+  EXPECT_EQ(cells.size(), HistoryFile::kMaxCells);
+  EXPECT_EQ(cells.back(), "cell 19999");
+  std::ifstream file(directory_ / "a");
+  std::string first;
+  std::getline(file, first);
+  EXPECT_EQ(first, "cell 10000");
+}
+
+}  // namespace
+}  // namespace cellar::host
