@@ -86,6 +86,14 @@ int Rewind(const std::string& session, std::optional<uint32_t> cell) {
   return kExitFine;
 }
 
+int Branch(const std::string& session, const std::string& branch, std::optional<uint32_t> cell) {
+  ordered_json request = {{"type", "branch"}, {"session", session}, {"new_session", branch}};
+  if (cell) request["cell"] = *cell;
+  absl::StatusOr<ordered_json> done = AskDaemon(std::move(request));
+  if (!done.ok()) return ExitCodeOf(done.status());
+  return RefusalExitCode(*done).value_or(kExitFine);
+}
+
 int ShowCall(ordered_json request, bool json) {
   absl::StatusOr<ordered_json> done = AskDaemon(std::move(request));
   if (!done.ok()) return ExitCodeOf(done.status());
@@ -127,6 +135,28 @@ void AddSessionCommands(CLI::App& app, int* exit_code) {
       ->option_text("N");
   rewind->callback([rewind_options, exit_code] {
     *exit_code = Rewind(rewind_options->session, rewind_options->cell);
+  });
+
+  struct BranchOptions {
+    std::string session;
+    std::string branch;
+    std::optional<uint32_t> cell;
+  };
+  auto branch_options = std::make_shared<BranchOptions>();
+  CLI::App* branch = app.add_subcommand("branch", "Make a new session that goes on from another");
+  branch->add_option("session", branch_options->session, "Name of the session")
+      ->required()
+      ->option_text("NAME");
+  branch->add_option("new", branch_options->branch, "Name of the new one")
+      ->required()
+      ->option_text("NEW");
+  branch
+      ->add_option(
+          "cell", branch_options->cell,
+          "Go on from before that cell, of those a snapshot is kept of; without it, from now")
+      ->option_text("N");
+  branch->callback([branch_options, exit_code] {
+    *exit_code = Branch(branch_options->session, branch_options->branch, branch_options->cell);
   });
 
   struct CallOptions {

@@ -156,17 +156,27 @@ void Connection::Do(const RequestId& id, InterruptRequest request) {
 void Connection::Do(const RequestId& id, RewindRequest request) {
   Session* session = server_.registry_.Find(request.session);
   if (session == nullptr) return Send(RefusedFrame(id, NoSuchSession(request.session)));
+  session->Rewind(request.cell, AnswerStanding(id));
+}
+
+void Connection::Do(const RequestId& id, BranchRequest request) {
+  server_.registry_.Branch(request.session,
+                           {.before_cell = request.cell, .id = std::move(request.new_session)},
+                           AnswerStanding(id));
+}
+
+absl::AnyInvocable<void(absl::StatusOr<Standing>)> Connection::AnswerStanding(const RequestId& id) {
   using Answer = absl::StatusOr<Standing>;
-  session->Rewind(request.cell, Later<Answer>([this, id](Answer standing) {
-                    if (!standing.ok()) return Send(RefusedFrame(id, standing.status()));
-                    Frame frame("done", id);
-                    frame.Key("status").String("ok");
-                    frame.Key("before_cell").Number(standing->before_cell);
-                    frame.Key("not_carried").BeginArray();
-                    for (const std::string& what : standing->not_carried) frame.json().String(what);
-                    frame.json().EndArray();
-                    Send(frame.Take());
-                  }));
+  return Later<Answer>([this, id](Answer standing) {
+    if (!standing.ok()) return Send(RefusedFrame(id, standing.status()));
+    Frame frame("done", id);
+    frame.Key("status").String("ok");
+    frame.Key("before_cell").Number(standing->before_cell);
+    frame.Key("not_carried").BeginArray();
+    for (const std::string& what : standing->not_carried) frame.json().String(what);
+    frame.json().EndArray();
+    Send(frame.Take());
+  });
 }
 
 void Connection::Do(const RequestId& id, CloseRequest request) {

@@ -53,6 +53,7 @@ class Connection : private LineStream::Listener, private Answerer {
   void Do(const RequestId& id, ResetRequest request);
   void Do(const RequestId& id, InterruptRequest request);
   void Do(const RequestId& id, RewindRequest request);
+  void Do(const RequestId& id, BranchRequest request);
   void Do(const RequestId& id, CloseRequest request);
   void Do(const RequestId& id, SessionsRequest request);
   void Do(const RequestId& id, WaitRequest request);
@@ -70,6 +71,8 @@ class Connection : private LineStream::Listener, private Answerer {
   // For answers that come later: `answer` is called with what comes, unless the client is gone.
   template <typename T>
   absl::AnyInvocable<void(T)> Later(absl::AnyInvocable<void(T)> answer);
+  // Says where a session stands that has been rewound or has branched off.
+  absl::AnyInvocable<void(absl::StatusOr<Standing>)> AnswerStanding(const RequestId& id);
   void GiveUpCalls();
   void LeaveIfDone();
   void Leave();

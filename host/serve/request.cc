@@ -172,6 +172,17 @@ absl::StatusOr<What> ReadRewind(json& request) {
   return rewind;
 }
 
+absl::StatusOr<What> ReadBranch(json& request) {
+  FieldReader fields(request);
+  BranchRequest branch = {.session = fields.Text("session"),
+                          .new_session = fields.Text("new_session", /*required=*/true)};
+  if (request.contains("cell")) {
+    branch.cell = fields.Number("cell", std::numeric_limits<uint32_t>::max());
+  }
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  return branch;
+}
+
 absl::StatusOr<What> ReadWait(json& request) {
   FieldReader fields(request);
   WaitRequest wait;
@@ -297,6 +308,7 @@ constexpr RequestType kRequestTypes[] = {
     {"reset", ReadOfSession<ResetRequest>},
     {"interrupt", ReadOfSession<InterruptRequest>},
     {"rewind", ReadRewind},
+    {"branch", ReadBranch},
     {"close", ReadOfSession<CloseRequest>},
     {"sessions", ReadPlain<SessionsRequest>},
     {"wait", ReadWait},

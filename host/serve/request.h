@@ -50,6 +50,12 @@ struct RewindRequest {
   std::string session;
   std::optional<uint32_t> cell;
 };
+// As `new_session`, from where a session stands, or from before a cell.
+struct BranchRequest {
+  std::string session;
+  std::string new_session;
+  std::optional<uint32_t> cell;
+};
 struct CloseRequest {
   std::string session;
 };
@@ -84,8 +90,8 @@ struct HandoverRequest {};
 struct Request {
   RequestId id;
   std::variant<EvalRequest, CancelRequest, ResetRequest, InterruptRequest, RewindRequest,
-               CloseRequest, SessionsRequest, WaitRequest, TailRequest, QueryRequest, ToolsRequest,
-               ReplyRequest, ExitRequest, ShutdownRequest, HandoverRequest>
+               BranchRequest, CloseRequest, SessionsRequest, WaitRequest, TailRequest, QueryRequest,
+               ToolsRequest, ReplyRequest, ExitRequest, ShutdownRequest, HandoverRequest>
       what;
 };
 

@@ -142,12 +142,15 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   if (!query.per_call) {
     if (auto reason = expected_.extract(query.id)) options.fresh_reason = reason.mapped();
   }
-  options.relieve = [this, &open](EventLoop::Task done) {
-    Relieve(open.session.get(), std::move(done));
-  };
   open.session = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));
+  SetRelieve(open);
   if (open.session->memory_cap() > 0) WatchMemory();
   return &open;
+}
+
+void SessionRegistry::SetRelieve(OpenSession& open) {
+  open.session->SetRelieve(
+      [this, &open](EventLoop::Task done) { Relieve(open.session.get(), std::move(done)); });
 }
 
 absl::Status SessionRegistry::MakeRoom() {
@@ -358,6 +361,37 @@ void SessionRegistry::RenewOffers() {
 Session* SessionRegistry::Find(const std::string& id) {
   OpenSession* open = Match({.id = id}, nullptr);
   return open == nullptr ? nullptr : open->session.get();
+}
+
+void SessionRegistry::Branch(const std::string& id, BranchOptions options, BranchCallback done) {
+  OpenSession* source = Match({.id = id}, nullptr);
+  if (source == nullptr) {
+    return done(absl::NotFoundError(absl::StrCat("there is no session \"", id, "\"")));
+  }
+  if (Find(options.id) != nullptr) {
+    return done(
+        absl::AlreadyExistsError(absl::StrCat("there is a session \"", options.id, "\" already")));
+  }
+  if (absl::Status status = MakeRoom(); !status.ok()) return done(status);
+  SessionKey key = source->key;
+  key.id = options.id;
+  source->session->Branch(std::move(options),
+                          [this, alive = alive_, key = std::move(key), settings = source->settings,
+                           done = std::move(done)](absl::StatusOr<Session::Branched> made) mutable {
+                            if (!made.ok()) return done(made.status());
+                            if (!*alive || leaving_)
+                              return done(absl::CancelledError("the sessions are being closed"));
+                            OpenSession& open = sessions_.emplace_back();
+                            open.key = std::move(key);
+                            open.settings = std::move(settings);
+                            open.session = std::move(made->session);
+                            open.opened = open.last_used = absl::Now();
+                            open.use = next_use_++;
+                            SetRelieve(open);
+                            if (open.session->memory_cap() > 0) WatchMemory();
+                            Rest(open);
+                            done(std::move(made->standing));
+                          });
 }
 
 void SessionRegistry::List(ListCallback done) {

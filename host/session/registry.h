@@ -137,6 +137,11 @@ class SessionRegistry {
   // Tells all sessions what the provider offers now.
   void RenewOffers();
 
+  using BranchCallback = absl::AnyInvocable<void(absl::StatusOr<Standing>)>;
+  // A new session of the id in `options` that goes on from where the session of `id` stands, or
+  // stood, after the calls that came before.
+  void Branch(const std::string& id, BranchOptions options, BranchCallback done);
+
   // A session of that id, when next opened, says in its first result why it is empty.
   void ExpectState(const std::string& id, std::string reason);
 
@@ -179,6 +184,7 @@ class SessionRegistry {
   OpenSession* Match(const SessionQuery& query, const Launch* launch);
   absl::StatusOr<OpenSession*> Open(const SessionQuery& query, const Launch& launch);
   absl::Status MakeRoom();
+  void SetRelieve(OpenSession& open);
   void Join(OpenSession& open, Request request);
   void Grant(OpenSession& open);
   void Release(TicketId ticket);

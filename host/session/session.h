@@ -90,6 +90,7 @@ struct BranchOptions {
   // A kept snapshot to branch from; nothing = the present state.
   std::optional<uint32_t> before_cell;
   bool same_random = false;  // draw the same random numbers as the original
+  std::string id;            // SessionOptions::id of the branch; empty = that of the original
 };
 
 class Session : private WorkerListener, private BridgeListener {
@@ -152,6 +153,10 @@ class Session : private WorkerListener, private BridgeListener {
 
   // Kills the worker; `reason` is what the outcome says of it: "used 600 MiB, ...".
   void KillWorker(std::string reason);
+  // As SessionOptions::relieve.
+  void SetRelieve(std::function<void(EventLoop::Task)> relieve) {
+    options_.relieve = std::move(relieve);
+  }
   int worker_pid() const { return worker_ != nullptr ? worker_->pid() : -1; }
   uint64_t memory_cap() const { return options_.memory_cap; }
   uint64_t cells_run() const { return cells_run_; }

@@ -169,6 +169,8 @@ void Session::Branch(BranchOptions options, BranchCallback done) {
 void Session::Start(BranchJob job) {
   SessionOptions options = options_;
   options.fresh_reason.clear();
+  options.relieve = nullptr;  // that is the original's; whoever takes the branch sets its own
+  if (!job.options.id.empty()) options.id = job.options.id;
   branching_ = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));
   Session& branch = *branching_;
   branch.StartAsBranch(

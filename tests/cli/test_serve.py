@@ -161,6 +161,24 @@ class Rewinds(ServeTest):
         self.assertEqual(client.ask("rewind", session="none")["error"]["ename"], "NotFound")
 
 
+class Branches(ServeTest):
+    def test_a_branch_goes_on_by_itself(self):
+        client = self.serve()
+        client.eval("x = [1]", session="s")
+        answer = client.ask("branch", session="s", new_session="t")
+        self.assertEqual((answer["status"], answer.get("before_cell")), ("ok", 2), answer)
+        client.eval("x.append(2)", session="t")
+        self.assertEqual(self.value(client, "t"), "[1, 2]")
+        self.assertEqual(self.value(client, "s"), "[1]")
+        client.ask("close", session="s")
+        self.assertEqual(self.value(client, "t"), "[1, 2]")
+        self.assertEqual(client.ask("branch", session="none", new_session="u")["status"], "refused")
+        self.assertEqual(client.ask("branch", session="t", new_session="t")["status"], "refused")
+
+    def value(self, client, session):
+        return client.eval("x", session=session)["result"]["cells"][0]["outputs"][-1]["data"]["text/plain"]
+
+
 class Queries(ServeTest):
     def test_a_session_completes_inspects_and_judges_text(self):
         client = self.serve()
