@@ -60,6 +60,7 @@ class Keeper {
   // Sessions that branched off live on below this one, whose place nobody else could take.
   void AwaitBranches() {
     host_.reset();
+    ReapOrphans();  // one may have ended when nobody looked
     while (!branches_.empty()) {
       pollfd fds[] = {{host_alive_, POLLIN, 0}, {signals_.get(), POLLIN, 0}};
       if (poll(fds, 2, -1) < 0) continue;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "host/base/fds.h"
+#include "host/cli/shared_eval.h"
 #include "host/console/call_printer.h"
 #include "host/console/complain.h"
 #include "host/console/console.h"
@@ -34,6 +35,8 @@ constexpr size_t kMaxSource = 64u << 20;
 struct EvalOptions {
   std::vector<std::string> cells;
   std::vector<std::string> files;
+  std::string session;  // of the daemon; empty: one of this command's own
+  bool detach = false;
   std::string request;  // a file, or "-"
   double timeout = 30;
   std::string cwd;
@@ -127,9 +130,9 @@ absl::StatusOr<Call> MakeCall(const EvalOptions& options) {
   if (options.request.empty()) return CallFromArguments(options);
   CELLAR_ASSIGN_OR_RETURN(std::string request, ReadSource(options.request));
   CELLAR_ASSIGN_OR_RETURN(Call call, ParseCall(request));
-  if (call.background_after || !call.parent.empty()) {
+  if (options.session.empty() && (call.background_after || !call.parent.empty())) {
     return absl::InvalidArgumentError(
-        "background_after, parent: need a host that outlives the call, see cellar serve");
+        "background_after, parent: need a host that outlives the call, see -s");
   }
   return call;
 }
@@ -274,6 +277,13 @@ int RunEval(const EvalOptions& options) {
     Complain(call.status());
     return kExitUsage;
   }
+  if (!options.session.empty()) {
+    call->session = options.session;
+    return RunSharedEval(*call, {.env = query.env,
+                                 .interpreter = options.interpreter,
+                                 .json = options.json,
+                                 .detach = options.detach});
+  }
   query.cwd = call->cwd;
   absl::StatusOr<Launch> launch = PrepareLaunch(query);
   if (!launch.ok()) {
@@ -296,7 +306,13 @@ int RunEval(const EvalOptions& options) {
 void AddEvalCommand(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App* command =
-      app.add_subcommand("eval", "Run cells, one after the other, in a fresh session");
+      app.add_subcommand("eval", "Run cells, one after the other, in a fresh or a lasting session");
+  CLI::Option* session =
+      command
+          ->add_option("-s,--session", options->session,
+                       "Run them in the session of this name, which lasts from one command to the "
+                       "next (see: cellar sessions)")
+          ->option_text("NAME");
   command
       ->add_option("cells", options->cells,
                    "Each argument is one cell; - reads one from standard input")
@@ -348,6 +364,10 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
       ->allow_extra_args(false)
       ->option_text("KEY=VALUE");
   command->add_flag("--reset", options->reset, "Start with no variables");
+  command
+      ->add_flag("--detach", options->detach,
+                 "Leave the call running and print its name, for cellar wait and cellar tail")
+      ->needs(session);
   command->add_flag("--json", options->json, "Print the structured result instead of text");
   command->add_flag("--describe", options->describe,
                     "Print the tool's description for a model and the JSON Schema of its calls");

@@ -7,10 +7,13 @@
 #include "CLI/CLI.hpp"
 #include "host/base/fds.h"
 #include "host/cli/config_command.h"
+#include "host/cli/daemon_command.h"
 #include "host/cli/doctor_command.h"
 #include "host/cli/eval_command.h"
 #include "host/cli/notebook_command.h"
 #include "host/cli/repl_command.h"
+#include "host/cli/serve_command.h"
+#include "host/cli/session_commands.h"
 #include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
 
@@ -29,6 +32,9 @@ int main(int argc, char** argv) {
   int exit_code = kExitFine;
   AddEvalCommand(app, &exit_code);
   AddReplCommand(app, &exit_code);
+  AddSessionCommands(app, &exit_code);
+  AddDaemonCommand(app, &exit_code);
+  AddServeCommand(app, &exit_code);
   AddNotebookCommand(app, &exit_code);
   AddConfigCommand(app, &exit_code);
   AddDoctorCommand(app, &exit_code);

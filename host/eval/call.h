@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "host/runtime/settings.h"
 #include "host/wire/messages.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace cellar::host {
 
@@ -30,6 +31,12 @@ enum class CallMode { kSession, kPerCall };
 struct Call {
   std::string session;
   std::string cwd;  // empty: the session's, or the client's
+  // Set by front ends, not by requests. Where a session is opened, and with which interpreter, when
+  // no session of that id is open; empty: as the host.
+  std::string opening_cwd;
+  std::string opening_interpreter;
+  std::string interpreter;  // the session must have it; empty: any
+  std::string enter;        // a directory to be in, whichever the session was opened in; or empty
   CallMode mode = CallMode::kSession;
   std::vector<wire::EnvironmentEntry> environment;
   std::string owner;
@@ -45,6 +52,8 @@ struct Call {
 // only. Strict: an InvalidArgument names every field that is wrong by its path, and what was
 // expected.
 absl::StatusOr<Call> ParseCall(std::string_view json);
+// The same for a document that ParseStrictJson has read.
+absl::StatusOr<Call> CallFromJson(const nlohmann::json& document);
 
 // What ParseCall asks of a cell, for cells that came another way: a known language, code that is
 // not blank, UTF-8 without NUL. `index` is the cell's place in the call, for the message.

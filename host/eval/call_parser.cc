@@ -1,7 +1,5 @@
-// ParseCall: JSON text, checked twice. First its syntax, with limits and without repeated fields,
-// which a parsed document no longer shows; then the document, by the table of fields.
+// ParseCall: a JSON document, read by the table of fields.
 #include <algorithm>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,10 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "host/base/status.h"
 #include "host/eval/call.h"
 #include "host/eval/call_fields.h"
-#include "host/output/printable.h"
-#include "host/output/utf8.h"
+#include "host/eval/strict_json.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
@@ -21,101 +19,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMaxDepth = 16;  // a request needs three levels
 constexpr size_t kMaxProblems = 20;
-constexpr size_t kMaxQuotedBytes = 60;
-
-// Text of the client, short and printable, for messages.
-std::string Shortened(std::string_view text) {
-  if (text.size() <= kMaxQuotedBytes) return Printable(text);
-  return Printable(text.substr(0, Utf8BorderBefore(text, kMaxQuotedBytes))) + "…";
-}
-
-std::string PathOf(const std::string& parent, std::string_view name) {
-  return absl::StrCat(parent, parent.empty() ? "" : ".", Shortened(name));
-}
-
-std::string PathOf(const std::string& parent, size_t index) {
-  return absl::StrCat(parent, "[", index, "]");
-}
 
 std::string NameOf(const json& value) {
   if (!value.is_string()) return value.type_name();
   return absl::StrCat("\"", Shortened(value.get_ref<const std::string&>()), "\"");
 }
-
-// Reads JSON without keeping it.
-class SyntaxCheck : public nlohmann::json_sax<json> {
- public:
-  const std::string& problem() const { return problem_; }
-
-  bool null() override { return Count(); }
-  bool boolean(bool) override { return Count(); }
-  bool number_integer(number_integer_t) override { return Count(); }
-  bool number_unsigned(number_unsigned_t) override { return Count(); }
-  bool number_float(number_float_t, const string_t&) override { return Count(); }
-  bool string(string_t&) override { return Count(); }
-  bool binary(binary_t&) override { return Count(); }
-  bool start_object(size_t) override { return Enter(/*is_array=*/false); }
-  bool end_object() override { return Leave(); }
-  bool start_array(size_t) override { return Enter(/*is_array=*/true); }
-  bool end_array() override { return Leave(); }
-
-  bool key(string_t& name) override {
-    Level& level = levels_.back();
-    level.name = name;
-    if (level.names.insert(name).second) return true;
-    problem_ = absl::StrCat(PathIn(level), ": stands twice");
-    return false;
-  }
-
-  bool parse_error(size_t, const std::string&, const json::exception& error) override {
-    // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
-    const std::string_view text = error.what();
-    const size_t id_end = text.find("] ");
-    problem_ =
-        absl::StrCat("request: ", Printable(id_end == text.npos ? text : text.substr(id_end + 2)));
-    return false;
-  }
-
- private:
-  // An array or object that is being read.
-  struct Level {
-    bool is_array;
-    std::string path;
-    size_t index = 0;             // of the value that is being read, or
-    std::string name;             // its name
-    std::set<std::string> names;  // so far
-  };
-
-  static std::string PathIn(const Level& level) {
-    return level.is_array ? PathOf(level.path, level.index) : PathOf(level.path, level.name);
-  }
-
-  bool Enter(bool is_array) {
-    if (levels_.size() == kMaxDepth) {
-      problem_ = absl::StrCat("request: nested deeper than ", kMaxDepth, " levels");
-      return false;
-    }
-    levels_.push_back(
-        {.is_array = is_array, .path = levels_.empty() ? "" : PathIn(levels_.back())});
-    return true;
-  }
-
-  bool Leave() {
-    levels_.pop_back();
-    return Count();
-  }
-
-  // A value is complete.
-  bool Count() {
-    if (!levels_.empty()) ++levels_.back().index;
-    return true;
-  }
-
-  std::vector<Level> levels_;
-  std::string problem_;
-};
 
 // Reads a document into a draft and collects what is wrong with it.
 class DraftReader {
@@ -263,18 +172,15 @@ class DraftReader {
 }  // namespace
 
 absl::StatusOr<Call> ParseCall(std::string_view text) {
-  if (text.size() > kMaxRequestBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("request: has ", text.size(), " bytes, more than ", kMaxRequestBytes));
-  }
-  SyntaxCheck syntax;
-  if (!json::sax_parse(text, &syntax)) {
-    return absl::InvalidArgumentError(syntax.problem());
-  }
+  CELLAR_ASSIGN_OR_RETURN(const json document, ParseStrictJson(text, kMaxRequestBytes));
+  return CallFromJson(document);
+}
+
+absl::StatusOr<Call> CallFromJson(const json& document) {
   CallDraft draft;
   DraftReader reader;
-  reader.ReadCall(json::parse(text, nullptr, /*allow_exceptions=*/false), draft);
-  if (const absl::Status status = reader.status(); !status.ok()) return status;
+  reader.ReadCall(document, draft);
+  CELLAR_RETURN_IF_ERROR(reader.status());
   return std::move(draft.call);
 }
 

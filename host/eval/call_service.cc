@@ -126,6 +126,9 @@ CallId CallService::Submit(Call call, CallObserver* observer, ResultCallback don
   }
   SessionQuery query = {.id = running.call.session,
                         .cwd = running.call.cwd,
+                        .interpreter = running.call.interpreter,
+                        .opening_cwd = running.call.opening_cwd,
+                        .opening_interpreter = running.call.opening_interpreter,
                         .per_call = running.call.mode == CallMode::kPerCall,
                         .owner = running.call.owner};
   if (parent != 0) {
@@ -147,6 +150,7 @@ void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {
   call.hold.emplace(*std::move(hold));
   Call ready = call.call;
   if (!ready.cwd.empty()) ready.cwd = call.hold->key().cwd;
+  if (!ready.enter.empty()) ready.cwd = ready.enter;
   if (!ready.retry) ready.retry = call.hold->settings().retry;
   call.runner = std::make_unique<CallRunner>(
       loop_, call.hold->session(), std::move(ready), &call,

@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "host/eval/json_writer.h"
+#include "host/eval/result_json.h"
 #include "host/eval/transcript.h"
 
 namespace cellar::host {
@@ -57,22 +58,6 @@ std::string_view NameOf(StateAfter state) {
   return "lost";
 }
 
-std::string_view NameOf(CellOutput::Type type) {
-  switch (type) {
-    case CellOutput::Type::kStdout:
-      return "stdout";
-    case CellOutput::Type::kStderr:
-      return "stderr";
-    case CellOutput::Type::kDisplay:
-      return "display";
-    case CellOutput::Type::kResult:
-      return "result";
-    case CellOutput::Type::kStatus:
-      return "status";
-  }
-  return "display";
-}
-
 void WriteMimeEntry(const wire::MimeEntry& entry, JsonWriter& json) {
   switch (entry.kind) {
     case wire::MimeKind::kBytes:
@@ -85,18 +70,6 @@ void WriteMimeEntry(const wire::MimeEntry& entry, JsonWriter& json) {
       break;
   }
   json.String(entry.data);
-}
-
-// Of two entries of one type the first counts: an object has each key once.
-void WriteBundle(const std::vector<wire::MimeEntry>& bundle, JsonWriter& json) {
-  std::set<std::string_view> written;
-  json.BeginObject();
-  for (const wire::MimeEntry& entry : bundle) {
-    if (!written.insert(entry.mime).second) continue;
-    json.Key(entry.mime);
-    WriteMimeEntry(entry, json);
-  }
-  json.EndObject();
 }
 
 void WriteDisplay(const CellOutput& output, JsonWriter& json) {
@@ -122,20 +95,8 @@ void WriteStatusEvent(const CellOutput& output, JsonWriter& json) {
 void WriteOutputs(const std::vector<CellOutput>& outputs, JsonWriter& json) {
   json.BeginArray();
   for (const CellOutput& output : outputs) {
-    json.BeginObject().Key("type").String(NameOf(output.type));
-    switch (output.type) {
-      case CellOutput::Type::kStdout:
-      case CellOutput::Type::kStderr:
-        json.Key("text").String(output.text);
-        break;
-      case CellOutput::Type::kDisplay:
-      case CellOutput::Type::kResult:
-        WriteDisplay(output, json);
-        break;
-      case CellOutput::Type::kStatus:
-        WriteStatusEvent(output, json);
-        break;
-    }
+    json.BeginObject().Key("type").String(OutputTypeName(output.type));
+    WriteOutputFields(output, json);
     json.EndObject();
   }
   json.EndArray();
@@ -148,10 +109,7 @@ void WriteError(const std::optional<CellError>& error, JsonWriter& json) {
     return;
   }
   json.BeginObject();
-  json.Key("ename").String(error->ename);
-  json.Key("evalue").String(error->evalue);
-  json.Key("traceback").String(error->traceback);
-  if (error->exit_code) json.Key("exit_code").Number(*error->exit_code);
+  WriteErrorFields(*error, json);
   json.EndObject();
 }
 
@@ -190,9 +148,61 @@ void WriteTruncation(const std::optional<Truncation>& truncation, JsonWriter& js
   }
 }
 
-void WriteCell(const CellResult& cell, JsonWriter& json) {
-  const CellOutcome& outcome = cell.outcome;
+}  // namespace
+
+std::string_view CallStatusName(CallStatus status) { return NameOf(status); }
+
+std::string_view OutputTypeName(CellOutput::Type type) {
+  switch (type) {
+    case CellOutput::Type::kStdout:
+      return "stdout";
+    case CellOutput::Type::kStderr:
+      return "stderr";
+    case CellOutput::Type::kDisplay:
+      return "display";
+    case CellOutput::Type::kResult:
+      return "result";
+    case CellOutput::Type::kStatus:
+      return "status";
+  }
+  return "display";
+}
+
+// Of two entries of one type the first counts: an object has each key once.
+void WriteBundle(const std::vector<wire::MimeEntry>& bundle, JsonWriter& json) {
+  std::set<std::string_view> written;
   json.BeginObject();
+  for (const wire::MimeEntry& entry : bundle) {
+    if (!written.insert(entry.mime).second) continue;
+    json.Key(entry.mime);
+    WriteMimeEntry(entry, json);
+  }
+  json.EndObject();
+}
+
+void WriteOutputFields(const CellOutput& output, JsonWriter& json) {
+  switch (output.type) {
+    case CellOutput::Type::kStdout:
+    case CellOutput::Type::kStderr:
+      json.Key("text").String(output.text);
+      return;
+    case CellOutput::Type::kDisplay:
+    case CellOutput::Type::kResult:
+      return WriteDisplay(output, json);
+    case CellOutput::Type::kStatus:
+      return WriteStatusEvent(output, json);
+  }
+}
+
+void WriteErrorFields(const CellError& error, JsonWriter& json) {
+  json.Key("ename").String(error.ename);
+  json.Key("evalue").String(error.evalue);
+  json.Key("traceback").String(error.traceback);
+  if (error.exit_code) json.Key("exit_code").Number(*error.exit_code);
+}
+
+void WriteCellFields(const CellResult& cell, bool with_outputs, JsonWriter& json) {
+  const CellOutcome& outcome = cell.outcome;
   json.Key("status").String(NameOf(cell.status));
   json.Key("title").String(cell.title);
   json.Key("execution_count");
@@ -204,8 +214,10 @@ void WriteCell(const CellResult& cell, JsonWriter& json) {
   json.Key("duration_ms")
       .Token(absl::StrFormat("%.3f", absl::ToDoubleMilliseconds(outcome.duration)));
   json.Key("runs").Number(cell.runs);
-  json.Key("outputs");
-  WriteOutputs(outcome.outputs, json);
+  if (with_outputs) {
+    json.Key("outputs");
+    WriteOutputs(outcome.outputs, json);
+  }
   WriteError(outcome.error, json);
   json.Key("cancelled").Bool(cell.status == CellRunStatus::kCancelled);
   json.Key("timed_out").Bool(outcome.timed_out);
@@ -214,13 +226,15 @@ void WriteCell(const CellResult& cell, JsonWriter& json) {
   json.Key("state_detail").String(outcome.state_detail);
   WriteNotices(cell, json);
   WriteTruncation(outcome.truncation, json);
-  json.EndObject();
 }
-
-}  // namespace
 
 std::string ResultToJson(const CallResult& result, bool pretty) {
   JsonWriter json(pretty);
+  WriteResult(result, json);
+  return json.Take();
+}
+
+void WriteResult(const CallResult& result, JsonWriter& json) {
   json.BeginObject();
   json.Key("status").String(NameOf(result.status));
   if (!result.handle.empty()) json.Key("handle").String(result.handle);
@@ -233,10 +247,13 @@ std::string ResultToJson(const CallResult& result, bool pretty) {
   json.Key("background");
   WriteOutputs(result.background, json);
   json.Key("cells").BeginArray();
-  for (const CellResult& cell : result.cells) WriteCell(cell, json);
+  for (const CellResult& cell : result.cells) {
+    json.BeginObject();
+    WriteCellFields(cell, /*with_outputs=*/true, json);
+    json.EndObject();
+  }
   json.EndArray();
   json.EndObject();
-  return json.Take();
 }
 
 }  // namespace cellar::host

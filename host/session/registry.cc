@@ -77,21 +77,25 @@ void SessionRegistry::Admit(const std::string& id) {
       return;
     }
     const SessionQuery& query = arrivals->second.front().query;
-    if (leaving_ || (query.cwd.empty() && query.interpreter.empty())) {
+    const std::string& cwd = query.cwd.empty() ? query.opening_cwd : query.cwd;
+    const std::string& interpreter =
+        query.interpreter.empty() ? query.opening_interpreter : query.interpreter;
+    const bool takes_any = query.cwd.empty() && query.interpreter.empty() && !query.per_call;
+    if (leaving_ || (cwd.empty() && interpreter.empty()) ||
+        (takes_any && Match(query, nullptr) != nullptr)) {
       Request request = std::move(arrivals->second.front());
       arrivals->second.pop_front();
       Place(std::move(request), launcher_.host_launch());
       continue;
     }
-    launcher_.Prepare(query.cwd, query.interpreter,
-                      [this, id, alive = alive_](absl::StatusOr<Launch> launch) {
-                        if (!*alive) return;
-                        std::deque<Request>& waiting = arrivals_[id];
-                        Request request = std::move(waiting.front());
-                        waiting.pop_front();
-                        Place(std::move(request), launch);
-                        Admit(id);
-                      });
+    launcher_.Prepare(cwd, interpreter, [this, id, alive = alive_](absl::StatusOr<Launch> launch) {
+      if (!*alive) return;
+      std::deque<Request>& waiting = arrivals_[id];
+      Request request = std::move(waiting.front());
+      waiting.pop_front();
+      Place(std::move(request), launch);
+      Admit(id);
+    });
     return;
   }
 }

@@ -48,8 +48,12 @@ struct SessionQuery {
   std::string id;
   std::string cwd;          // empty: wherever a session of that id is open, else where the host is
   std::string interpreter;  // executable or environment; empty: whichever the session has
-  bool per_call = false;    // a session of its own, closed when the hold is gone
-  std::string owner;        // becomes one of the session's owners; empty: nobody does
+  // Where a session is opened when none is, and `cwd` and `interpreter` do not say; empty: as the
+  // host.
+  std::string opening_cwd;
+  std::string opening_interpreter;
+  bool per_call = false;  // a session of its own, closed when the hold is gone
+  std::string owner;      // becomes one of the session's owners; empty: nobody does
   // Asked about who holds the session when it is not free. True: that one waits for this request,
   // which therefore fails at once. Or null.
   std::function<bool(TicketId holder)> is_waited_for_by;

@@ -96,9 +96,8 @@ void Session::FinishRestore() {
   if (running_value_) {
     ValueJob job = *std::exchange(running_value_, std::nullopt);
     job.done(absl::UnavailableError("the worker " + description));
-  } else if (!in_cell && !rewind_) {
-    restored_note_ = "the worker " + description;
   }
+  if (!in_cell && !rewind_) restored_note_ = "the worker " + description;
   if (in_cell) {
     const bool is_before_cell = next_cell_ == running_->outcome.execution_count;
     OnDeathInCell(std::move(restore.exit), Recovery{.state = StateAfter::kRestored,

@@ -102,8 +102,8 @@ void Snapshots::Take(Worker& worker, uint32_t next_cell, absl::AnyInvocable<void
                    if (!*alive) return;
                    loop_.Cancel(wait_timer_);
                    if (!taken.ok()) {
-                     note_ = absl::StrCat("no snapshot before cell ", next_cell, ": ",
-                                          taken.status().message());
+                     refused_ = absl::StrCat("no snapshot before cell ", next_cell, ": ",
+                                             taken.status().message());
                    } else if (epoch == epoch_) {
                      Add(*std::move(taken), next_cell);
                    }
@@ -113,7 +113,7 @@ void Snapshots::Take(Worker& worker, uint32_t next_cell, absl::AnyInvocable<void
 
 void Snapshots::Add(std::unique_ptr<Snapshot> snapshot, uint32_t before_cell) {
   cost_ = kCostOfFork * snapshot->cost();
-  note_.clear();
+  refused_.clear();
   snapshot->WhenGone([this, alive = alive_, gone = snapshot.get()] {
     if (*alive) Drop(gone);
   });
@@ -121,6 +121,7 @@ void Snapshots::Add(std::unique_ptr<Snapshot> snapshot, uint32_t before_cell) {
   if (Entry* same = Find(before_cell)) Drop(same->snapshot.get());
   const KeptSnapshot moment = {.before_cell = before_cell, .cost = snapshot->cost()};
   entries_.push_back({moment, std::move(snapshot)});
+  if (entries_.size() >= options_.kept) dropped_.clear();
   if (entries_.size() > options_.kept) entries_.erase(entries_.begin());
   MeasureNow();
 }
@@ -161,7 +162,7 @@ void Snapshots::Clear() {
 }
 
 SnapshotStatus Snapshots::status() const {
-  SnapshotStatus status = {.memory = memory_, .note = note_};
+  SnapshotStatus status = {.memory = memory_, .note = refused_.empty() ? dropped_ : refused_};
   for (const Entry& entry : entries_) status.kept.push_back(entry.moment);
   return status;
 }
@@ -191,7 +192,8 @@ void Snapshots::OnMeasured(const std::vector<wire::Memory>& processes, size_t sn
   if (processes.size() != snapshots + 1) return;
   // What the snapshots hold, less the part of it that is the worker's as well.
   const wire::Memory& worker = processes.back();
-  if (worker.resident == 0) return;  // it ended meanwhile, and the pages are counted as theirs alone
+  if (worker.resident == 0)
+    return;  // it ended meanwhile, and the pages are counted as theirs alone
   uint64_t held = worker.proportional;
   for (size_t i = 0; i < snapshots; ++i) held += processes[i].proportional;
   memory_ = held > worker.resident ? held - worker.resident : 0;
@@ -199,9 +201,9 @@ void Snapshots::OnMeasured(const std::vector<wire::Memory>& processes, size_t sn
   if (!available || entries_.empty()) return;
   const auto limit = static_cast<uint64_t>(options_.memory_share * static_cast<double>(*available));
   if (memory_ <= limit) return;
-  note_ = absl::StrCat("the snapshot before cell ", entries_.front().moment.before_cell,
-                       " was dropped: snapshots held ", memory_ >> 20, " MiB, more than the ",
-                       limit >> 20, " MiB they may");
+  dropped_ = absl::StrCat("the snapshot before cell ", entries_.front().moment.before_cell,
+                          " was dropped: snapshots held ", memory_ >> 20, " MiB, more than the ",
+                          limit >> 20, " MiB they may");
   // Destroyed later: this may be a call from inside it.
   loop_.Post([oldest = std::move(entries_.front().snapshot)] {});
   entries_.erase(entries_.begin());

@@ -87,7 +87,8 @@ class Snapshots {
   absl::Duration cost_ = absl::Milliseconds(1);  // of the last one
   int worker_pid_ = -1;
   uint64_t memory_ = 0;
-  std::string note_;
+  std::string refused_;  // why the last one could not be taken, or empty
+  std::string dropped_;  // why there are fewer than options_.kept, or empty
   EventLoop::TimerId idle_timer_ = 0;
   EventLoop::TimerId wait_timer_ = 0;
   EventLoop::TimerId measure_timer_ = 0;

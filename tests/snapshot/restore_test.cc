@@ -74,6 +74,7 @@ TEST_F(RestoreTest, WhenACellThatHoldsTheInterpreterIsCancelled) {
                    "print('ready')\nwhile True:\n    try: libc.pthread_mutex_lock(mutex)\n"
                    "    except KeyboardInterrupt: pass");
   cell.WaitFor("ready");
+  absl::SleepFor(absl::Milliseconds(200));  // until it waits in C
   session().Interrupt();
   CellOutcome outcome = cell.Join();
   EXPECT_EQ(outcome.status, CellStatus::kCancelled);

@@ -126,13 +126,11 @@ TEST_F(BridgeTest, TheBudgetIsRightAfterEachAnswer) {
 TEST_F(BridgeTest, WithoutAProviderTheErrorSaysSo) {
   absl::StatusOr<std::unique_ptr<Session>> session = SharedHost(absl::Seconds(3)).Open();
   ASSERT_TRUE(session.ok());
-  auto outcome = (*session)->Run(
-      "from cellar_runtime import bridge\nprint(bridge.host.tools(), bridge.host.is_connected())\n"
-      "bridge.host.call('x', {})");
+  auto outcome = (*session)->Run("print(dir(tool))\ntool.x({})");
   ASSERT_TRUE(outcome.ok());
-  EXPECT_EQ(outcome->stdout_text(), "[] False\n");
-  ASSERT_THAT(*outcome, Fails("BridgeError"));
-  EXPECT_THAT(outcome->error->evalue, HasSubstr("nothing is connected"));
+  EXPECT_EQ(outcome->stdout_text(), "[]\n");
+  ASSERT_THAT(*outcome, Fails("NotConnected"));
+  EXPECT_THAT(outcome->error->evalue, HasSubstr("no provider"));
 }
 
 // --- threads and tasks --------------------------------------------------------------------------

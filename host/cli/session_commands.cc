@@ -1,0 +1,132 @@
+#include "host/cli/session_commands.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "host/base/fds.h"
+#include "host/cli/shared_eval.h"
+#include "host/console/complain.h"
+#include "host/console/exit_codes.h"
+#include "host/console/terminal.h"
+#include "host/eval/json_writer.h"
+#include "host/output/printable.h"
+#include "host/serve/dial.h"
+
+namespace cellar::host {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Asks the daemon, if there is one: without one there is nothing these commands could be about.
+absl::StatusOr<ordered_json> AskDaemon(ordered_json request) {
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, DialDaemon(CurrentEnvironment()));
+  request["id"] = "1";
+  return client->Ask(request);
+}
+
+int ExitCodeOf(const absl::Status& status) {
+  Complain(status);
+  return absl::IsNotFound(status) ? kExitUsage : kExitCannotRun;
+}
+
+std::string Age(int64_t seconds) {
+  if (seconds < 60) return std::to_string(seconds) + " s";
+  return std::to_string(seconds / 60) + " min";
+}
+
+void PrintSession(const ordered_json& session) {
+  const bool busy = session.contains("busy") && session["busy"] == true;
+  std::string owners;
+  for (const ordered_json& owner : session.value("owners", ordered_json::array())) {
+    owners += (owners.empty() ? "  owned by " : ", ") + owner.get<std::string>();
+  }
+  const std::string line = TextIn(session, "id") + "  " +
+                           (busy ? "busy" : "idle " + Age(NumberIn(session, "idle_s"))) + "  " +
+                           std::to_string(NumberIn(session, "cells_run")) + " cells  " +
+                           std::to_string(NumberIn(session, "memory_bytes") >> 20) + " MiB  " +
+                           TextIn(session, "cwd") + "  " + TextIn(session, "interpreter") + owners;
+  std::printf("%s\n", Printable(line).c_str());
+}
+
+int ListSessions(bool json) {
+  absl::StatusOr<ordered_json> done = AskDaemon({{"type", "sessions"}});
+  if (!done.ok() && !absl::IsNotFound(done.status())) return ExitCodeOf(done.status());
+  const ordered_json sessions =
+      done.ok() ? done->value("sessions", ordered_json::array()) : ordered_json::array();
+  if (json) {
+    JsonWriter writer(IsTerminal(STDOUT_FILENO));
+    writer.Json(sessions.dump());
+    WriteAll(STDOUT_FILENO, writer.Take() + "\n");
+    return kExitFine;
+  }
+  for (const ordered_json& session : sessions) PrintSession(session);
+  return kExitFine;
+}
+
+int AskAboutSession(const std::string& type, const std::string& session) {
+  absl::StatusOr<ordered_json> done = AskDaemon({{"type", type}, {"session", session}});
+  if (absl::IsNotFound(done.status())) {
+    return ExitCodeOf(absl::NotFoundError("there is no session \"" + session + "\""));
+  }
+  if (!done.ok()) return ExitCodeOf(done.status());
+  return RefusalExitCode(*done).value_or(kExitFine);
+}
+
+int ShowCall(ordered_json request, bool json) {
+  absl::StatusOr<ordered_json> done = AskDaemon(std::move(request));
+  if (!done.ok()) return ExitCodeOf(done.status());
+  return ShowResult(*done, json);
+}
+
+void AddSessionCommand(CLI::App& app, const std::string& name, const std::string& description,
+                       int* exit_code) {
+  auto session = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(name, description);
+  command->add_option("session", *session, "Name of the session")->required()->option_text("NAME");
+  command->callback([name, session, exit_code] { *exit_code = AskAboutSession(name, *session); });
+}
+
+}  // namespace
+
+void AddSessionCommands(CLI::App& app, int* exit_code) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* sessions = app.add_subcommand("sessions", "List the sessions of cellar eval -s");
+  sessions->add_flag("--json", *json, "Print the structured list instead of text");
+  sessions->callback([json, exit_code] { *exit_code = ListSessions(*json); });
+
+  AddSessionCommand(app, "reset", "Give a session a fresh namespace", exit_code);
+  AddSessionCommand(app, "interrupt", "Interrupt the cell that runs on a session", exit_code);
+  AddSessionCommand(app, "close", "End a session, and what its cells have started", exit_code);
+
+  struct CallOptions {
+    std::string call;
+    double limit = -1;
+    bool json = false;
+  };
+  auto options = std::make_shared<CallOptions>();
+  const auto add_call_options = [options](CLI::App* command) {
+    command->add_option("call", options->call, "What cellar eval --detach printed")
+        ->required()
+        ->option_text("CALL");
+    command->add_flag("--json", options->json, "Print the structured result instead of text");
+  };
+  CLI::App* wait = app.add_subcommand("wait", "Wait for a call of cellar eval --detach to end");
+  add_call_options(wait);
+  wait->add_option("--limit", options->limit, "Seconds to wait at most; then as tail")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->option_text("SECONDS");
+  wait->callback([options, exit_code] {
+    ordered_json request = {{"type", "wait"}, {"call", options->call}};
+    if (options->limit >= 0) request["limit"] = options->limit;
+    *exit_code = ShowCall(std::move(request), options->json);
+  });
+  CLI::App* tail = app.add_subcommand("tail", "Show what a call of cellar eval --detach has done");
+  add_call_options(tail);
+  tail->callback([options, exit_code] {
+    *exit_code = ShowCall({{"type", "tail"}, {"call", options->call}}, options->json);
+  });
+}
+
+}  // namespace cellar::host

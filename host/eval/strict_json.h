@@ -1,0 +1,27 @@
+// JSON from a client, with limits, and without repeated fields, which a parsed document no longer
+// shows; and how messages name a place in it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace cellar::host {
+
+// A request needs three levels.
+inline constexpr size_t kMaxRequestDepth = 16;
+
+// An InvalidArgument says what is wrong, and where.
+absl::StatusOr<nlohmann::json> ParseStrictJson(std::string_view text, size_t max_bytes,
+                                               size_t max_depth = kMaxRequestDepth);
+
+// Text of the client, short and printable, for messages.
+std::string Shortened(std::string_view text);
+// "cells[2].code"; `parent` may be empty.
+std::string PathOf(const std::string& parent, std::string_view name);
+std::string PathOf(const std::string& parent, size_t index);
+
+}  // namespace cellar::host

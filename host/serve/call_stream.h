@@ -1,0 +1,72 @@
+// What a call does, as frames while it does it. Two shapes: cellar's own, whose frames have the
+// fields that outputs have in a result; and that of the runner of old, for bare requests.
+//
+// Lives on the loop's thread, as long as its call.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "host/base/event_loop.h"
+#include "host/eval/call_runner.h"
+#include "host/eval/result.h"
+#include "host/serve/frame.h"
+#include "host/serve/text_decoder.h"
+
+namespace cellar::host {
+
+class CallStream : public CallObserver {
+ public:
+  using Send = std::function<void(std::string frame)>;
+
+  static std::unique_ptr<CallStream> Create(EventLoop& loop, bool is_bare, RequestId id, Send send);
+
+  CallStream(EventLoop& loop, RequestId id, Send send)
+      : loop_(loop), id_(std::move(id)), send_(std::move(send)) {}
+  ~CallStream() override { *alive_ = false; }
+
+  // The last frames.
+  void Finish(const absl::StatusOr<CallResult>& result);
+
+  void OnText(Stream stream, std::string_view text) final;
+  void OnBackgroundText(Stream stream, std::string_view text) final;
+  void OnDisplay(const wire::Display& display) final;
+  void OnCellStarted(size_t index, const CallCell& cell) final;
+  void OnCellFinished(size_t index, const CellResult& result) final;
+
+ protected:
+  virtual void SendText(Stream stream, const std::string& text, bool background) = 0;
+  virtual void SendDisplay(const wire::Display& display) = 0;
+  virtual void SendStarted(const CallCell& cell) = 0;
+  virtual void SendFinished(const CellResult& result) = 0;
+  virtual void SendDone(const absl::StatusOr<CallResult>& result) = 0;
+
+  Frame NewFrame(std::string_view type) const { return Frame(type, id_); }
+  const RequestId& id() const { return id_; }
+  size_t cell() const { return cell_; }
+  void Emit(std::string frame) { send_(std::move(frame)); }
+
+ private:
+  void AddText(Stream stream, std::string_view text);
+  void FlushText();
+  // Also the characters that have only begun.
+  void FinishText();
+  TextDecoder& DecoderOf(Stream stream) { return decoders_[stream == Stream::kStdout ? 0 : 1]; }
+
+  EventLoop& loop_;
+  const RequestId id_;
+  Send send_;
+  size_t cell_ = 0;  // the one that runs
+  std::array<TextDecoder, 2> decoders_;
+  // What one turn of the loop brought, so that a cell that prints much makes few frames.
+  std::string text_;
+  Stream text_stream_ = Stream::kStdout;
+  bool flush_is_posted_ = false;
+  // False once the stream is gone; posted tasks look here first.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,80 @@
+#include "host/serve/client.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "host/base/fds.h"
+#include "host/base/status.h"
+
+namespace cellar::host {
+namespace {
+
+using nlohmann::ordered_json;
+
+// A result may carry all displays of a call.
+constexpr size_t kMaxFrameBytes = size_t{1} << 30;
+
+}  // namespace
+
+std::string TextIn(const ordered_json& frame, const char* name) {
+  auto found = frame.find(name);
+  return found != frame.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+int64_t NumberIn(const ordered_json& frame, const char* name) {
+  auto found = frame.find(name);
+  return found != frame.end() && found->is_number() ? found->get<int64_t>() : 0;
+}
+
+Client::Client(UniqueFd socket) : socket_(std::move(socket)), splitter_(kMaxFrameBytes) {}
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(UniqueFd socket) {
+  std::unique_ptr<Client> client(new Client(std::move(socket)));
+  CELLAR_ASSIGN_OR_RETURN(const ordered_json hello, client->Receive());
+  client->version_ = TextIn(hello, "version");
+  client->protocol_ = NumberIn(hello, "protocol");
+  client->pid_ = NumberIn(hello, "pid");
+  return client;
+}
+
+absl::Status Client::Send(const ordered_json& request) {
+  const std::string line =
+      request.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  if (WriteAll(socket_.get(), line)) return absl::OkStatus();
+  return absl::UnavailableError("the daemon has ended");
+}
+
+absl::StatusOr<ordered_json> Client::Receive() {
+  std::array<char, 64u << 10> buffer;
+  while (lines_.empty()) {
+    const ssize_t size = read(socket_.get(), buffer.data(), buffer.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return absl::UnavailableError("the daemon has ended");
+    bool too_long = false;
+    splitter_.Write(
+        std::string_view(buffer.data(), static_cast<size_t>(size)),
+        [this](std::string_view line) { lines_.emplace_back(line); }, [&] { too_long = true; });
+    if (too_long) return absl::DataLossError("the daemon sent too long a line");
+  }
+  ordered_json frame = ordered_json::parse(lines_.front(), nullptr, /*allow_exceptions=*/false);
+  lines_.pop_front();
+  if (!frame.is_object()) return absl::DataLossError("the daemon sent what is no frame");
+  return frame;
+}
+
+absl::StatusOr<ordered_json> Client::Ask(const ordered_json& request) {
+  CELLAR_RETURN_IF_ERROR(Send(request));
+  while (true) {
+    CELLAR_ASSIGN_OR_RETURN(ordered_json frame, Receive());
+    if (TextIn(frame, "type") == "done" && TextIn(frame, "id") == TextIn(request, "id")) {
+      return frame;
+    }
+  }
+}
+
+}  // namespace cellar::host

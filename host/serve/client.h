@@ -1,0 +1,52 @@
+// The client's end of the line protocol, for commands: they have one request and wait for its
+// frames. Blocks; not for a loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "host/base/unique_fd.h"
+#include "host/serve/line_splitter.h"
+#include "nlohmann/json.hpp"
+
+namespace cellar::host {
+
+// A field of a frame; empty, or 0, when it is not there or something else.
+std::string TextIn(const nlohmann::ordered_json& frame, const char* name);
+int64_t NumberIn(const nlohmann::ordered_json& frame, const char* name);
+
+class Client {
+ public:
+  // Waits for the hello. Unavailable when the server ends instead.
+  static absl::StatusOr<std::unique_ptr<Client>> Create(UniqueFd socket);
+
+  const std::string& version() const { return version_; }
+  int64_t protocol() const { return protocol_; }
+  int64_t pid() const { return pid_; }
+
+  absl::Status Send(const nlohmann::ordered_json& request);
+  // The next frame. Unavailable at the end.
+  absl::StatusOr<nlohmann::ordered_json> Receive();
+  // Sends a request and waits for its last frame.
+  absl::StatusOr<nlohmann::ordered_json> Ask(const nlohmann::ordered_json& request);
+
+  // To be polled when there is no frame here already.
+  int fd() const { return socket_.get(); }
+  bool has_frame() const { return !lines_.empty(); }
+
+ private:
+  explicit Client(UniqueFd socket);
+
+  UniqueFd socket_;
+  LineSplitter splitter_;
+  std::deque<std::string> lines_;
+  std::string version_;
+  int64_t protocol_ = 0;
+  int64_t pid_ = 0;
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,246 @@
+#include "host/serve/connection.h"
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "host/serve/frame.h"
+#include "host/serve/server.h"
+
+namespace cellar::host {
+namespace {
+
+// What one client may have under way.
+constexpr size_t kMaxCalls = 1024;
+constexpr size_t kMaxCallBytes = size_t{256} << 20;
+
+absl::Status NoSuchSession(const std::string& session) {
+  return absl::NotFoundError(absl::StrCat("there is no session \"", session, "\""));
+}
+
+void WriteSession(const SessionInfo& info, JsonWriter& json) {
+  json.BeginObject();
+  json.Key("id").String(info.key.id);
+  json.Key("cwd").String(info.key.cwd);
+  json.Key("interpreter").String(info.key.interpreter);
+  json.Key("busy").Bool(info.busy);
+  json.Key("waiting").Number(static_cast<int64_t>(info.waiting));
+  json.Key("cells_run").Number(static_cast<int64_t>(info.cells_run));
+  json.Key("memory_bytes").Number(static_cast<int64_t>(info.memory_bytes));
+  json.Key("worker_pid").Number(info.worker_pid);
+  json.Key("owners").BeginArray();
+  for (const std::string& owner : info.owners) json.String(owner);
+  json.EndArray();
+  json.Key("idle_s").Number(absl::ToInt64Seconds(absl::Now() - info.last_used));
+  json.EndObject();
+}
+
+}  // namespace
+
+Connection::Connection(Server& server, UniqueFd in, UniqueFd out)
+    : server_(server), stream_(server.loop_, std::move(in), std::move(out), kMaxLineBytes, *this) {}
+
+Connection::~Connection() {
+  *alive_ = false;
+  GiveUpCalls();
+}
+
+void Connection::Start() {
+  server_.SendHello(*this);
+  stream_.Start();
+}
+
+void Connection::OnLine(std::string_view line) {
+  if (line.find_first_not_of(" \t\r") == line.npos) return;
+  RequestId id;
+  line_bytes_ = line.size();
+  absl::StatusOr<Request> request = ParseRequest(line, id);
+  if (request.ok()) {
+    return std::visit([&](auto& what) { Do(id, std::move(what)); }, request->what);
+  }
+  Send(id == RequestId() ? ProtocolErrorFrame(request.status())
+                         : RefusedFrame(id, request.status()));
+}
+
+void Connection::OnLineTooLong() {
+  Send(ProtocolErrorFrame(
+      absl::InvalidArgumentError(absl::StrCat("a line of more than ", kMaxLineBytes, " bytes"))));
+}
+
+void Connection::OnEnd(bool in_a_line) {
+  if (in_a_line) {
+    Send(ProtocolErrorFrame(absl::InvalidArgumentError("the last line has no end")));
+  }
+  ended_ = true;
+  LeaveIfDone();
+}
+
+void Connection::OnGone(const absl::Status&) { Leave(); }
+
+void Connection::Do(const RequestId& id, EvalRequest request) {
+  auto stream = CallStream::Create(server_.loop_, request.is_bare, id,
+                                   [this](std::string frame) { Send(frame); });
+  if (absl::Status status = CheckRoomFor(id); !status.ok()) {
+    return stream->Finish(status);
+  }
+  if (const std::string& owner = request.call.owner;
+      !owner.empty() && owners_.insert(owner).second) {
+    server_.AddOwner(owner);
+  }
+  RunningCall& running = calls_[id];
+  running.stream = std::move(stream);
+  running.bytes = line_bytes_;
+  call_bytes_ += running.bytes;
+  CallObserver* observer = request.stream ? running.stream.get() : nullptr;
+  const std::string session = request.call.session;
+  running.call = server_.service_.Submit(
+      std::move(request.call), observer,
+      [this, id, session](absl::StatusOr<CallResult> result) { OnResult(id, session, result); });
+}
+
+absl::Status Connection::CheckRoomFor(const RequestId& id) const {
+  if (!server_.options_.unavailable.ok()) return server_.options_.unavailable;
+  if (calls_.contains(id)) {
+    return absl::InvalidArgumentError("id: a call of that id is under way");
+  }
+  if (calls_.size() >= kMaxCalls || call_bytes_ + line_bytes_ > kMaxCallBytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(calls_.size(), " calls of this client are under way, as many as may be"));
+  }
+  return absl::OkStatus();
+}
+
+void Connection::OnResult(const RequestId& id, const std::string& session,
+                          const absl::StatusOr<CallResult>& result) {
+  auto running = calls_.extract(id);
+  call_bytes_ -= running.mapped().bytes;
+  running.mapped().stream->Finish(result);
+  server_.options_.on_used(session);
+  LeaveIfDone();
+}
+
+void Connection::Do(const RequestId& id, CancelRequest request) {
+  CallId call = 0;
+  if (auto own = calls_.find(request.call); own != calls_.end()) {
+    call = own->second.call;
+  } else if (absl::StatusOr<CallId> named = CallOf(request.handle); named.ok()) {
+    call = *named;
+  }
+  if (server_.service_.Cancel(call)) return Send(OkFrame(id));
+  Send(RefusedFrame(id, absl::NotFoundError("no such call is under way")));
+}
+
+void Connection::Do(const RequestId& id, ResetRequest request) {
+  if (server_.registry_.Find(request.session) == nullptr) {
+    return Send(RefusedFrame(id, NoSuchSession(request.session)));
+  }
+  server_.service_.Reset({.id = request.session},
+                         Later<absl::Status>([this, id](absl::Status status) {
+                           Send(status.ok() ? OkFrame(id) : RefusedFrame(id, status));
+                         }));
+}
+
+void Connection::Do(const RequestId& id, InterruptRequest request) {
+  Session* session = server_.registry_.Find(request.session);
+  if (session == nullptr) return Send(RefusedFrame(id, NoSuchSession(request.session)));
+  Frame frame("done", id);
+  frame.Key("status").String("ok");
+  frame.Key("interrupted").Bool(session->busy());
+  session->Interrupt();
+  Send(frame.Take());
+}
+
+void Connection::Do(const RequestId& id, CloseRequest request) {
+  if (server_.registry_.Find(request.session) == nullptr) {
+    return Send(RefusedFrame(id, NoSuchSession(request.session)));
+  }
+  server_.options_.on_closed(request.session);
+  auto answer = Later<bool>([this, id](bool) { Send(OkFrame(id)); });
+  server_.registry_.Close(request.session,
+                          [answer = std::move(answer)]() mutable { answer(true); });
+}
+
+void Connection::Do(const RequestId& id, SessionsRequest) {
+  using Infos = std::vector<SessionInfo>;
+  server_.registry_.List(Later<Infos>([this, id](Infos infos) {
+    Frame frame("done", id);
+    frame.Key("status").String("ok");
+    frame.Key("sessions").BeginArray();
+    for (const SessionInfo& info : infos) WriteSession(info, frame.json());
+    frame.json().EndArray();
+    Send(frame.Take());
+  }));
+}
+
+void Connection::Do(const RequestId& id, WaitRequest request) {
+  absl::StatusOr<CallId> call = CallOf(request.handle);
+  if (!call.ok()) return Send(RefusedFrame(id, call.status()));
+  using Result = absl::StatusOr<CallResult>;
+  server_.service_.Wait(*call, request.limit, Later<Result>([this, id](Result result) {
+    Send(result.ok() ? ResultFrame(id, *result) : RefusedFrame(id, result.status()));
+  }));
+}
+
+void Connection::Do(const RequestId& id, TailRequest request) {
+  absl::StatusOr<CallId> call = CallOf(request.handle);
+  if (!call.ok()) return Send(RefusedFrame(id, call.status()));
+  absl::StatusOr<CallResult> result = server_.service_.Tail(*call);
+  Send(result.ok() ? ResultFrame(id, *result) : RefusedFrame(id, result.status()));
+}
+
+// What is under way is given up; what is in the outbox is still sent.
+void Connection::Do(const RequestId&, ExitRequest) {
+  GiveUpCalls();
+  stream_.StopReading();
+  ended_ = true;
+  LeaveIfDone();
+}
+
+void Connection::Do(const RequestId& id, ShutdownRequest) {
+  Send(OkFrame(id));
+  server_.options_.on_shutdown();
+}
+
+void Connection::Do(const RequestId& id, HandoverRequest) {
+  if (!server_.holds_nothing()) {
+    return Send(RefusedFrame(id, absl::FailedPreconditionError("sessions are open")));
+  }
+  Do(id, ShutdownRequest{});
+}
+
+void Connection::InterruptCalls() {
+  for (const auto& [id, running] : calls_) server_.service_.Cancel(running.call);
+}
+
+template <typename T>
+absl::AnyInvocable<void(T)> Connection::Later(absl::AnyInvocable<void(T)> answer) {
+  ++unanswered_;
+  return [this, alive = alive_, answer = std::move(answer)](T value) mutable {
+    if (!*alive) return;
+    --unanswered_;
+    answer(std::move(value));
+    LeaveIfDone();
+  };
+}
+
+void Connection::GiveUpCalls() {
+  for (const auto& [id, running] : calls_) server_.service_.Abandon(running.call);
+  calls_.clear();
+  call_bytes_ = 0;
+  for (const std::string& owner : std::exchange(owners_, {})) server_.RemoveOwner(owner);
+}
+
+// The client has sent its last request, and each has been answered and the answers written.
+void Connection::LeaveIfDone() {
+  if (ended_ && calls_.empty() && unanswered_ == 0 && stream_.drained()) Leave();
+}
+
+void Connection::Leave() {
+  if (std::exchange(left_, true)) return;
+  GiveUpCalls();
+  server_.Remove(*this);
+}
+
+}  // namespace cellar::host

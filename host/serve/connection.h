@@ -1,0 +1,79 @@
+// One client of a server: reads its requests, has them done, and answers each with frames, the last
+// of which is `done`. A client that leaves gives up its calls and its sessions.
+//
+// Lives on the loop's thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "host/eval/call_service.h"
+#include "host/serve/call_stream.h"
+#include "host/serve/line_stream.h"
+#include "host/serve/request.h"
+
+namespace cellar::host {
+
+class Server;
+
+class Connection : private LineStream::Listener {
+ public:
+  Connection(Server& server, UniqueFd in, UniqueFd out);
+  // Calls that are under way are cancelled.
+  ~Connection() override;
+
+  void Start();
+  void Send(std::string_view frame) { stream_.Send(frame); }
+  void InterruptCalls();
+
+ private:
+  struct RunningCall {
+    CallId call = 0;
+    std::unique_ptr<CallStream> stream;
+    size_t bytes = 0;  // of the request
+  };
+
+  void OnLine(std::string_view line) override;
+  void OnLineTooLong() override;
+  void OnEnd(bool in_a_line) override;
+  void OnDrained() override { LeaveIfDone(); }
+  void OnGone(const absl::Status& status) override;
+
+  void Do(const RequestId& id, EvalRequest request);
+  void Do(const RequestId& id, CancelRequest request);
+  void Do(const RequestId& id, ResetRequest request);
+  void Do(const RequestId& id, InterruptRequest request);
+  void Do(const RequestId& id, CloseRequest request);
+  void Do(const RequestId& id, SessionsRequest request);
+  void Do(const RequestId& id, WaitRequest request);
+  void Do(const RequestId& id, TailRequest request);
+  void Do(const RequestId& id, ExitRequest request);
+  void Do(const RequestId& id, ShutdownRequest request);
+  void Do(const RequestId& id, HandoverRequest request);
+
+  absl::Status CheckRoomFor(const RequestId& id) const;
+  void OnResult(const RequestId& id, const std::string& session,
+                const absl::StatusOr<CallResult>& result);
+  // For answers that come later: `answer` is called with what comes, unless the client is gone.
+  template <typename T>
+  absl::AnyInvocable<void(T)> Later(absl::AnyInvocable<void(T)> answer);
+  void GiveUpCalls();
+  void LeaveIfDone();
+  void Leave();
+
+  Server& server_;
+  LineStream stream_;
+  size_t line_bytes_ = 0;  // of the request that is being read
+  std::map<RequestId, RunningCall> calls_;
+  size_t call_bytes_ = 0;         // of calls_
+  size_t unanswered_ = 0;         // other requests whose answer comes later
+  std::set<std::string> owners_;  // in whose names this client has made calls
+  bool ended_ = false;            // nothing more is read
+  bool left_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,143 @@
+#include "host/serve/daemon.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "host/base/fds.h"
+
+namespace cellar::host {
+namespace {
+
+// A daemon that ends has the lock for a moment longer than its socket.
+constexpr absl::Duration kLockWait = absl::Seconds(10);
+constexpr int kBacklog = 512;
+constexpr size_t kMaxClients = 1000;
+constexpr absl::Duration kAcceptPause = absl::Milliseconds(100);
+
+absl::StatusOr<ucred> PeerOf(int socket) {
+  ucred peer;
+  socklen_t size = sizeof(peer);
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    return ErrnoStatus(errno, "asking who connects");
+  }
+  return peer;
+}
+
+}  // namespace
+
+Daemon::Daemon(EventLoop& loop, SessionRegistry& registry, CallService& service,
+               const RuntimeDirectory& directory, LogFile& log, DaemonOptions options)
+    : loop_(loop),
+      registry_(registry),
+      directory_(directory),
+      log_(log),
+      options_(std::move(options)),
+      journal_(directory),
+      server_(loop, registry, service,
+              {.offer = options_.offer,
+               .on_left = [this] { last_busy_ = absl::Now(); },
+               .on_shutdown = [this] { End("asked to"); },
+               .on_used = [this](const std::string& session) { OnUsed(session); },
+               .on_closed = [this](const std::string& session) { journal_.Remove(session); }}) {}
+
+Daemon::~Daemon() {
+  if (socket_) loop_.Unwatch(socket_.get());
+  loop_.Cancel(idle_timer_);
+  loop_.Cancel(accept_timer_);
+}
+
+absl::Status Daemon::Listen() {
+  absl::StatusOr<UniqueFd> lock = LockFile(directory_, kDaemonLock, kLockWait);
+  if (absl::IsDeadlineExceeded(lock.status())) {
+    return absl::AlreadyExistsError("a daemon is running");
+  }
+  if (!lock.ok()) return lock.status();
+  lock_ = *std::move(lock);
+  const std::string pid = absl::StrCat(getpid(), "\n");
+  if (ftruncate(lock_.get(), 0) != 0 || !WriteAll(lock_.get(), pid)) {
+    return ErrnoStatus(errno, "writing " + directory_.path + "/" + kDaemonLock);
+  }
+  CELLAR_RETURN_IF_ERROR(Bind());
+  for (const std::string& session : journal_.Load()) {
+    registry_.ExpectState(session, "the daemon that had it has ended");
+  }
+  WatchSocket();
+  last_busy_ = absl::Now();
+  CheckIdle();
+  log_.Write(absl::StrCat("started, version ", CELLAR_VERSION, ", pid ", getpid()));
+  return absl::OkStatus();
+}
+
+absl::Status Daemon::Bind() {
+  UniqueFd made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made) return ErrnoStatus(errno, "making a socket");
+  sockaddr_un address = {.sun_family = AF_UNIX};
+  const std::string path = directory_.Reach(kDaemonSocket);
+  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+  // Whoever has the lock may: what is there belongs to a daemon that is dead.
+  unlinkat(directory_.fd.get(), kDaemonSocket, 0);
+  if (bind(made.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
+      fchmodat(directory_.fd.get(), kDaemonSocket, 0600, 0) != 0 ||
+      listen(made.get(), kBacklog) != 0) {
+    return ErrnoStatus(errno, "listening on " + directory_.path + "/" + kDaemonSocket);
+  }
+  CELLAR_ASSIGN_OR_RETURN(socket_, MoveHigh(std::move(made)));
+  return absl::OkStatus();
+}
+
+void Daemon::WatchSocket() {
+  (void)loop_.Watch(socket_.get(), EPOLLIN, [this](uint32_t) { Accept(); });
+}
+
+void Daemon::Accept() {
+  UniqueFd client(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!client) {
+    if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return;
+    // It stays where it is; looking again at once would only keep the processor busy.
+    loop_.Unwatch(socket_.get());
+    accept_timer_ = loop_.After(kAcceptPause, [this] { WatchSocket(); });
+    return;
+  }
+  const absl::StatusOr<ucred> peer = PeerOf(client.get());
+  if (!peer.ok() || peer->uid != geteuid()) {
+    log_.Write(absl::StrCat("refused a client of user ", peer.ok() ? peer->uid : -1));
+    return;
+  }
+  if (server_.clients() >= kMaxClients) return log_.Write("refused a client: there are too many");
+  absl::StatusOr<UniqueFd> in = MoveHigh(std::move(client));
+  if (!in.ok()) return;
+  absl::StatusOr<UniqueFd> out = MoveHigh(UniqueFd(dup(in->get())));
+  if (!out.ok()) return;
+  server_.Serve(*std::move(in), *std::move(out));
+}
+
+void Daemon::CheckIdle() {
+  if (server_.clients() > 0 || registry_.size() > 0) last_busy_ = absl::Now();
+  if (absl::Now() - last_busy_ >= options_.idle_exit) return End("nothing to do");
+  const absl::Duration wait = std::min(options_.idle_exit / 4, absl::Duration(absl::Minutes(1)));
+  idle_timer_ = loop_.After(wait, [this] { CheckIdle(); });
+}
+
+void Daemon::OnUsed(const std::string& session) {
+  if (registry_.Find(session) != nullptr) journal_.Add(session);
+}
+
+void Daemon::End(std::string_view reason) {
+  if (std::exchange(ending_, true)) return;
+  log_.Write(absl::StrCat("ends: ", std::string(reason)));
+  // From here on clients start another, which waits for the lock.
+  unlinkat(directory_.fd.get(), kDaemonSocket, 0);
+  options_.on_end();
+}
+
+}  // namespace cellar::host

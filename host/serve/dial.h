@@ -1,0 +1,20 @@
+// Reaching the user's daemon from a command: connects to it, and starts it when there is none.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "host/runtime/environment.h"
+#include "host/serve/client.h"
+
+namespace cellar::host {
+
+// NotFound when no daemon is running.
+absl::StatusOr<std::unique_ptr<Client>> DialDaemon(const Environment& env);
+
+// One is started when none is running, and another in the place of one of another version that
+// holds nothing. A daemon of another version that holds sessions is used as it is, if it speaks
+// this program's protocol.
+absl::StatusOr<std::unique_ptr<Client>> DialOrStartDaemon(const Environment& env);
+
+}  // namespace cellar::host

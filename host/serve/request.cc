@@ -1,0 +1,242 @@
+#include "host/serve/request.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "host/base/status.h"
+#include "host/eval/strict_json.h"
+#include "nlohmann/json.hpp"
+
+namespace cellar::host {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxIdBytes = 256;
+constexpr size_t kMaxNameBytes = 4096;
+
+// Takes the fields of a request one by one. What is left in the end is unknown.
+class FieldReader {
+ public:
+  explicit FieldReader(json& request) : request_(request) {}
+
+  std::string Text(const char* name, bool required = false) {
+    known_.push_back(name);
+    auto found = request_.find(name);
+    if (found == request_.end()) {
+      if (required) Add(name, "is missing");
+      return "";
+    }
+    std::string text;
+    if (!found->is_string()) {
+      Add(name, "expected a string");
+    } else if (std::string problem = ProblemOfText(found->get_ref<std::string&>(), kMaxNameBytes);
+               !problem.empty()) {
+      Add(name, problem);
+    } else {
+      text = found->get<std::string>();
+    }
+    request_.erase(found);
+    return text;
+  }
+
+  bool Flag(const char* name, bool otherwise) {
+    known_.push_back(name);
+    auto found = request_.find(name);
+    if (found == request_.end()) return otherwise;
+    if (!found->is_boolean()) Add(name, "expected true or false");
+    const bool flag = found->is_boolean() && found->get<bool>();
+    request_.erase(found);
+    return flag;
+  }
+
+  absl::Duration Seconds(const char* name, absl::Duration otherwise) {
+    known_.push_back(name);
+    auto found = request_.find(name);
+    if (found == request_.end()) return otherwise;
+    const double seconds = found->is_number() ? found->get<double>() : -1;
+    if (!(seconds >= 0 && seconds <= kMaxBackgroundAfter)) {
+      Add(name, absl::StrCat("expected seconds, between 0 and ", kMaxBackgroundAfter));
+    }
+    request_.erase(found);
+    return absl::Seconds(seconds);
+  }
+
+  absl::Status problem() const {
+    return problem_.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problem_);
+  }
+  // Also when a field is left that nobody took.
+  absl::Status Finish() {
+    for (const auto& [name, value] : request_.items()) {
+      Add(name, absl::StrCat("unknown field; known are ", absl::StrJoin(known_, ", ")));
+      break;
+    }
+    return problem();
+  }
+
+ private:
+  void Add(std::string_view name, const std::string& problem) {
+    if (problem_.empty()) problem_ = absl::StrCat(Shortened(name), ": ", problem);
+  }
+
+  json& request_;
+  std::vector<std::string> known_ = {"id", "type"};
+  std::string problem_;
+};
+
+using What = decltype(Request::what);
+
+absl::StatusOr<What> ReadEval(json& request) {
+  FieldReader fields(request);
+  EvalRequest eval = {.stream = fields.Flag("stream", true)};
+  const std::string interpreter = fields.Text("interpreter");
+  const std::string opening_cwd = fields.Text("opening_cwd");
+  const std::string opening_interpreter = fields.Text("opening_interpreter");
+  CELLAR_RETURN_IF_ERROR(fields.problem());
+  CELLAR_ASSIGN_OR_RETURN(eval.call, CallFromJson(request));
+  eval.call.interpreter = interpreter;
+  eval.call.opening_cwd = opening_cwd;
+  eval.call.opening_interpreter = opening_interpreter;
+  return eval;
+}
+
+// {"id", "code", "cwd", "env"}; the runner of old was also sent fields that it made nothing of. It
+// had no time-out of its own, and one namespace whatever the directory.
+absl::StatusOr<What> ReadBare(const json& request) {
+  json cell = {{"timeout", 0}};
+  json call = {{"cells", json::array()}};
+  for (const auto& [name, value] : request.items()) {
+    if (name == "code") cell["code"] = value;
+    if (name == "cwd" || name == "env") call[name] = value;
+  }
+  const json& code = cell["code"];
+  // A model's empty cell is a mistake, a program's is not.
+  const bool is_blank = code.is_string() && code.get_ref<const std::string&>().find_first_not_of(
+                                                " \t\r\n\f") == std::string::npos;
+  if (is_blank) cell["code"] = "pass";
+  call["cells"].push_back(std::move(cell));
+  EvalRequest eval = {.is_bare = true};
+  CELLAR_ASSIGN_OR_RETURN(eval.call, CallFromJson(call));
+  eval.call.enter = std::exchange(eval.call.cwd, "");
+  return eval;
+}
+
+absl::StatusOr<What> ReadCancel(json& request) {
+  CancelRequest cancel;
+  auto call = request.find("call");
+  if (call == request.end()) return absl::InvalidArgumentError("call: is missing");
+  if (!call->is_string() && !call->is_number_integer()) {
+    return absl::InvalidArgumentError("call: expected the id of an eval, or a handle");
+  }
+  cancel.call.json = call->dump(-1, ' ', false, json::error_handler_t::replace);
+  if (call->is_string()) cancel.handle = call->get<std::string>();
+  request.erase(call);
+  CELLAR_RETURN_IF_ERROR(FieldReader(request).Finish());
+  return cancel;
+}
+
+template <typename OfSession>
+absl::StatusOr<What> ReadOfSession(json& request) {
+  FieldReader fields(request);
+  OfSession what = {.session = fields.Text("session")};
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  return what;
+}
+
+absl::StatusOr<What> ReadWait(json& request) {
+  FieldReader fields(request);
+  WaitRequest wait;
+  wait.handle = fields.Text("call", /*required=*/true);
+  wait.limit = fields.Seconds("limit", wait.limit);
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  return wait;
+}
+
+absl::StatusOr<What> ReadTail(json& request) {
+  FieldReader fields(request);
+  TailRequest tail = {.handle = fields.Text("call", /*required=*/true)};
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  return tail;
+}
+
+template <typename Plain>
+absl::StatusOr<What> ReadPlain(json& request) {
+  CELLAR_RETURN_IF_ERROR(FieldReader(request).Finish());
+  return Plain{};
+}
+
+struct RequestType {
+  std::string_view name;
+  absl::StatusOr<What> (*read)(json& request);
+};
+
+constexpr RequestType kRequestTypes[] = {
+    {"eval", ReadEval},
+    {"cancel", ReadCancel},
+    {"reset", ReadOfSession<ResetRequest>},
+    {"interrupt", ReadOfSession<InterruptRequest>},
+    {"close", ReadOfSession<CloseRequest>},
+    {"sessions", ReadPlain<SessionsRequest>},
+    {"wait", ReadWait},
+    {"tail", ReadTail},
+    {"exit", ReadPlain<ExitRequest>},
+    {"shutdown", ReadPlain<ShutdownRequest>},
+    {"handover", ReadPlain<HandoverRequest>},
+};
+
+absl::Status ReadId(json& request, RequestId& id) {
+  auto found = request.find("id");
+  if (found == request.end()) return absl::InvalidArgumentError("id: is missing");
+  if (!found->is_string() && !found->is_number_integer()) {
+    return absl::InvalidArgumentError("id: expected a string or a whole number");
+  }
+  std::string text = found->dump(-1, ' ', false, json::error_handler_t::replace);
+  if (text.size() > kMaxIdBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("id: longer than ", kMaxIdBytes, " bytes"));
+  }
+  id.json = std::move(text);
+  request.erase(found);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<What> ReadTyped(json& request) {
+  const json type = request["type"];
+  request.erase("type");
+  for (const RequestType& known : kRequestTypes) {
+    if (type == known.name) return known.read(request);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "type: expected one of ",
+      absl::StrJoin(kRequestTypes, ", ",
+                    [](std::string* text, const RequestType& known) { *text += known.name; })));
+}
+
+}  // namespace
+
+std::vector<std::string_view> RequestNames() {
+  std::vector<std::string_view> names;
+  for (const RequestType& type : kRequestTypes) names.push_back(type.name);
+  return names;
+}
+
+absl::StatusOr<Request> ParseRequest(std::string_view line, RequestId& id) {
+  CELLAR_ASSIGN_OR_RETURN(json request, ParseStrictJson(line, kMaxLineBytes));
+  if (!request.is_object()) return absl::InvalidArgumentError("request: expected an object");
+  // The runner of old is told to exit without an id.
+  if (request == json{{"type", "exit"}}) return Request{.id = id, .what = ExitRequest{}};
+  CELLAR_RETURN_IF_ERROR(ReadId(request, id));
+  const bool is_bare = !request.contains("type") && request.contains("code");
+  if (!is_bare && !request.contains("type")) {
+    return absl::InvalidArgumentError("type: is missing, and so is the code of a bare request");
+  }
+  absl::StatusOr<What> what = is_bare ? ReadBare(request) : ReadTyped(request);
+  if (!what.ok()) return what.status();
+  return Request{.id = id, .what = *std::move(what)};
+}
+
+}  // namespace cellar::host

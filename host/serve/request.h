@@ -1,0 +1,76 @@
+// One line of a client, read: what it asks for. Runs nothing.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "host/eval/call.h"
+#include "host/eval/call_fields.h"
+
+namespace cellar::host {
+
+// A line may be as long as the longest call, and the words around it.
+inline constexpr size_t kMaxLineBytes = kMaxRequestBytes + (1u << 20);
+
+// As the client wrote it: a JSON string or whole number.
+struct RequestId {
+  std::string json = "\"\"";
+
+  auto operator<=>(const RequestId&) const = default;
+};
+
+struct EvalRequest {
+  Call call;
+  // Asked for as the runner of old is: {"id", "code"}. Its frames have the names that runner gave
+  // them.
+  bool is_bare = false;
+  bool stream = true;  // false: nothing but the last frame
+};
+// Of an eval under way on this connection, by its id, or of any call, by its handle.
+struct CancelRequest {
+  RequestId call;
+  std::string handle;
+};
+struct ResetRequest {
+  std::string session;
+};
+struct InterruptRequest {
+  std::string session;
+};
+struct CloseRequest {
+  std::string session;
+};
+struct SessionsRequest {};
+struct WaitRequest {
+  std::string handle;
+  absl::Duration limit = absl::Seconds(kMaxBackgroundAfter);
+};
+struct TailRequest {
+  std::string handle;
+};
+// Ends this connection. The others end the server: at once, or if it holds nothing.
+struct ExitRequest {};
+struct ShutdownRequest {};
+struct HandoverRequest {};
+
+struct Request {
+  RequestId id;
+  std::variant<EvalRequest, CancelRequest, ResetRequest, InterruptRequest, CloseRequest,
+               SessionsRequest, WaitRequest, TailRequest, ExitRequest, ShutdownRequest,
+               HandoverRequest>
+      what;
+};
+
+// The names of all requests, for the hello.
+std::vector<std::string_view> RequestNames();
+
+// An InvalidArgument says what is wrong; `id` is then what the line says it is, if that can be
+// told.
+absl::StatusOr<Request> ParseRequest(std::string_view line, RequestId& id);
+
+}  // namespace cellar::host

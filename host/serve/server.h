@@ -1,0 +1,66 @@
+// The line protocol for any number of clients: one set of sessions, one connection a client. Knows
+// no sockets; what listens gives it the descriptors of those who come.
+//
+// Lives on the loop's thread.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "host/base/event_loop.h"
+#include "host/eval/call_service.h"
+#include "host/serve/connection.h"
+#include "host/session/preflight.h"
+#include "host/session/registry.h"
+
+namespace cellar::host {
+
+// Of the line protocol: raised when a client that knows the old one would go wrong.
+inline constexpr int kLineProtocol = 1;
+
+struct ServerOptions {
+  ToolOffer offer;
+  absl::Status unavailable;                   // not ok: no cells can be run, and why
+  std::function<void()> on_left = [] {};      // a client is gone
+  std::function<void()> on_shutdown = [] {};  // a client wants the server to end
+  // A call on a session of that name has ended; it may have state now.
+  std::function<void(const std::string& session)> on_used = [](const std::string&) {};
+  std::function<void(const std::string& session)> on_closed = [](const std::string&) {};
+};
+
+class Server {
+ public:
+  // What it borrows outlives it.
+  Server(EventLoop& loop, SessionRegistry& registry, CallService& service, ServerOptions options);
+  ~Server();
+  Server(const Server&) = delete;
+
+  // Serves a client. Two descriptors, also of a socket.
+  void Serve(UniqueFd in, UniqueFd out);
+  size_t clients() const { return connections_.size(); }
+
+  // As Cancel for every call of every client.
+  void InterruptCalls();
+
+ private:
+  friend class Connection;
+
+  void SendHello(Connection& connection) const;
+  void Remove(Connection& connection);
+  // A connection makes calls in this owner's name, or does no more.
+  void AddOwner(const std::string& owner) { ++owners_[owner]; }
+  void RemoveOwner(const std::string& owner);
+  bool holds_nothing() const { return registry_.size() == 0; }
+
+  EventLoop& loop_;
+  SessionRegistry& registry_;
+  CallService& service_;
+  ServerOptions options_;
+  std::list<std::unique_ptr<Connection>> connections_;
+  std::map<std::string, int> owners_;  // how many connections act for each
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,45 @@
+#include "host/serve/session_journal.h"
+
+#include <fcntl.h>
+
+#include "host/base/atomic_file.h"
+#include "host/base/fds.h"
+#include "nlohmann/json.hpp"
+
+namespace cellar::host {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kName = "sessions";
+constexpr size_t kMaxSessions = 4096;
+constexpr size_t kMaxBytes = size_t{32} << 20;
+
+}  // namespace
+
+const std::set<std::string>& SessionJournal::Load() {
+  absl::StatusOr<std::string> text = ReadWholeFile(directory_.Reach(kName), kMaxBytes);
+  const json list = json::parse(text.value_or("[]"), nullptr, /*allow_exceptions=*/false);
+  if (!list.is_array()) return sessions_;
+  for (const json& session : list) {
+    if (session.is_string()) sessions_.insert(session.get<std::string>());
+  }
+  return sessions_;
+}
+
+void SessionJournal::Add(const std::string& session) {
+  if (sessions_.size() < kMaxSessions && sessions_.insert(session).second) Write();
+}
+
+void SessionJournal::Remove(const std::string& session) {
+  if (sessions_.erase(session) > 0) Write();
+}
+
+void SessionJournal::Write() const {
+  UniqueFd file(openat(directory_.fd.get(), kName,
+                       O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return;  // the next daemon says less
+  WriteAll(file.get(), json(sessions_).dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,30 @@
+// Which sessions a daemon has had, written down for the next one, which can then say that their
+// state is gone.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "host/serve/runtime_directory.h"
+
+namespace cellar::host {
+
+class SessionJournal {
+ public:
+  explicit SessionJournal(const RuntimeDirectory& directory) : directory_(directory) {}
+
+  // What the daemon before has left; it stays written down.
+  const std::set<std::string>& Load();
+
+  void Add(const std::string& session);
+  // Closed on purpose: nobody expects its state.
+  void Remove(const std::string& session);
+
+ private:
+  void Write() const;
+
+  const RuntimeDirectory& directory_;
+  std::set<std::string> sessions_;
+};
+
+}  // namespace cellar::host

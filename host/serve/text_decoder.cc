@@ -1,0 +1,34 @@
+#include "host/serve/text_decoder.h"
+
+namespace cellar::host {
+namespace {
+
+constexpr size_t kLongestCharacter = 4;
+
+// How many bytes the character has that starts with this one; 1 for a byte that starts none.
+size_t CharacterSize(char first) {
+  const auto byte = static_cast<unsigned char>(first);
+  if (byte >= 0xF0 && byte < 0xF5) return 4;
+  if (byte >= 0xE0 && byte < 0xF0) return 3;
+  if (byte >= 0xC2 && byte < 0xE0) return 2;
+  return 1;
+}
+
+}  // namespace
+
+std::string TextDecoder::Decode(std::string_view bytes) {
+  std::string text = std::exchange(partial_, "");
+  text += bytes;
+  for (size_t back = 1; back < kLongestCharacter && back <= text.size(); ++back) {
+    const size_t size = CharacterSize(text[text.size() - back]);
+    if (size == 1) continue;
+    if (size > back) {
+      partial_ = text.substr(text.size() - back);
+      text.resize(text.size() - back);
+    }
+    break;
+  }
+  return text;
+}
+
+}  // namespace cellar::host

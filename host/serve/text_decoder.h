@@ -1,0 +1,22 @@
+// Keeps characters whole whose bytes come in two chunks. What is not UTF-8 passes as it is: the
+// JsonWriter replaces it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace cellar::host {
+
+class TextDecoder {
+ public:
+  // What can be sent now.
+  std::string Decode(std::string_view bytes);
+  // The bytes of a character whose rest has not come.
+  std::string Finish() { return std::exchange(partial_, ""); }
+
+ private:
+  std::string partial_;  // at most 3 bytes
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,255 @@
+"""The daemon and `cellar eval -s`: state that lasts from one shell command to the next."""
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from line_client import LineClient
+from program import CELLAR, DEADLINE_S, ProgramTest, Terminal, processes_marked, wait_until, without_colour
+
+
+class DaemonTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.env["XDG_RUNTIME_DIR"] = folder.name
+        self.directory = os.path.join(folder.name, "cellar")
+        self.socket_path = os.path.join(self.directory, "socket")
+        self.addCleanup(self.kill_daemon)
+
+    def kill_daemon(self):
+        pid = self.daemon_pid()
+        if pid is not None:
+            os.kill(pid, signal.SIGKILL)
+
+    def daemon_pid(self):
+        """None when no daemon runs."""
+        out = self.run_cellar("daemon", "status")[1]
+        found = re.search(r"pid (\d+)", out)
+        return int(found[1]) if found else None
+
+    def connect(self):
+        connection = socket.socket(socket.AF_UNIX)
+        self.addCleanup(connection.close)
+        connection.connect(self.socket_path)
+        stream = connection.makefile("rwb", buffering=0)
+        self.addCleanup(stream.close)
+        client = LineClient(stream, stream)
+        client.connection = connection
+        return client
+
+    def run_in_session(self, *args, **options):
+        return self.run_cellar("eval", "-s", "work", *args, **options)
+
+
+class Sessions(DaemonTest):
+    def test_state_lasts_from_one_command_to_the_next(self):
+        self.assertEqual(self.run_in_session("x = 1"), (0, "", ""))
+        self.assertEqual(self.run_in_session("print(x)", "x + 1"), (0, "1\n2\n", ""))
+
+    def test_output_looks_as_without_a_session(self):
+        cells = ["import sys; print('out'); print('err', file=sys.stderr); display({'k': 1})", "'ä'", "1/0"]
+        self.assertEqual(self.run_in_session(*cells), self.run_cellar("eval", *cells))
+        died = ["import os, signal; print('so far'); os.kill(os.getpid(), signal.SIGSEGV)"]
+        alone, shared = self.run_cellar("eval", *died), self.run_cellar("eval", "-s", "other", *died)
+        without_address = [(code, out, re.sub("0x[0-9a-f]+", "0x", err)) for code, out, err in (alone, shared)]
+        self.assertEqual(*without_address)
+
+    def test_the_structured_result_is_the_same_schema(self):
+        code, out, err = self.run_in_session("--json", "6 * 7")
+        result = json.loads(out)
+        self.assertEqual((code, err, result["text"], result["session"]["id"]), (0, "", "42", "work"))
+        plain = self.run_json("6 * 7")[1]
+        self.assertEqual(list(result), list(plain))
+        self.assertEqual(list(result["cells"][0]), list(plain["cells"][0]))
+
+    def test_a_session_is_opened_where_it_is_first_used_and_found_from_anywhere(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.run_in_session("import os", cwd=folder)
+            self.assertEqual(self.run_in_session("os.getcwd()", cwd="/")[1], repr(os.path.realpath(folder)) + "\n")
+
+    def test_sessions_are_listed_reset_interrupted_and_closed(self):
+        self.assertEqual(self.run_cellar("sessions"), (0, "", ""))
+        self.run_in_session("x = 1")
+        code, out, err = self.run_cellar("sessions")
+        self.assertRegex(out, r"^work  idle \d+ s  1 cells  \d+ MiB  /")
+        listed = json.loads(self.run_cellar("sessions", "--json")[1])
+        self.assertEqual([s["id"] for s in listed], ["work"])
+        self.assertEqual(self.run_cellar("reset", "work"), (0, "", ""))
+        self.assertIn("NameError", self.run_in_session("x")[2])
+        running = self.start("eval", "-s", "work", "import time; print('on', flush=True); time.sleep(60)")
+        self.assertEqual(running.stdout.readline(), b"on\n")
+        self.assertEqual(self.run_cellar("interrupt", "work"), (0, "", ""))
+        self.assertEqual(running.wait(DEADLINE_S), 1)
+        self.assertEqual(self.run_cellar("close", "work"), (0, "", ""))
+        self.assertEqual(self.run_cellar("sessions"), (0, "", ""))
+        self.assertEqual(self.run_cellar("close", "work"), (2, "", 'cellar: there is no session "work"\n'))
+
+    def test_a_call_can_be_detached_looked_at_and_waited_for(self):
+        code, out, err = self.run_in_session("--detach", "print('begun', flush=True)\nimport time; time.sleep(1)\n'late'")
+        self.assertEqual((code, err), (0, ""))
+        handle = out.strip()
+        wait_until(lambda: "begun" in self.run_cellar("tail", handle)[1], "its output so far")
+        self.assertIn("still running", self.run_cellar("wait", "--limit", "0.01", handle)[1])
+        self.assertEqual(self.run_cellar("wait", handle), (0, "begun\n'late'\n", ""))
+        self.assertEqual(self.run_cellar("wait", handle)[0], 2)
+
+    def test_ctrl_c_interrupts_that_call_only(self):
+        terminal = Terminal(self, "eval", "-s", "work", "print('one'); import time; time.sleep(60)")
+        terminal.wait_for("one")
+        other = self.start("eval", "-s", "other", "print('two', flush=True); import time; time.sleep(2); 'whole'")
+        self.assertEqual(other.stdout.readline(), b"two\n")
+        terminal.send("\x03")
+        terminal.wait_for("KeyboardInterrupt")
+        self.assertEqual(terminal.exit_code(), 130)
+        self.assertEqual(other.stdout.read(), b"'whole'\n")
+
+    def test_a_client_that_disappears_gives_up_its_call_and_its_ownership(self):
+        client = self.start("eval", "-s", "work", "x = 1", "print('on', flush=True); import time; time.sleep(60)")
+        self.assertEqual(client.stdout.readline(), b"on\n")
+        client.kill()
+        self.assertEqual(self.run_in_session("x"), (0, "1\n", ""))
+        owner = self.connect()
+        owner.eval("1", session="owned", owner="me")
+        self.assertEqual({s["id"]: s["owners"] for s in owner.ask("sessions")["sessions"]},
+                         {"work": [], "owned": ["me"]})
+        owner.connection.shutdown(socket.SHUT_RDWR)
+        listing = self.connect()
+        wait_until(lambda: [s["id"] for s in listing.ask("sessions")["sessions"]] == ["work"], "the owned one closed")
+
+    def test_many_clients_share_a_session_in_order(self):
+        self.run_in_session("n = 0")
+        clients = [self.start("eval", "-s", "work", "n += 1") for _ in range(20)]
+        self.assertEqual([client.wait(DEADLINE_S) for client in clients], [0] * 20)
+        self.assertEqual(self.run_in_session("n")[1], "20\n")
+
+    def test_a_refused_request_is_told_by_the_exit_code(self):
+        self.assertEqual(self.run_in_session("--interpreter", "/nowhere", "1")[0], 2)
+        self.assertEqual(self.run_in_session("--cwd", "/nowhere", "1")[0], 2)
+
+
+class Daemon(DaemonTest):
+    def test_100_first_calls_at_once_make_one_daemon(self):
+        clients = [self.start("eval", "-s", f"s{i % 4}", "import os; os.getppid()") for i in range(100)]
+        outputs = [client.communicate(timeout=120) for client in clients]
+        self.assertEqual({(client.returncode, err) for client, (_, err) in zip(clients, outputs)}, {(0, b"")})
+        self.assertEqual(len({out for out, _ in outputs}), 4)
+        with open(os.path.join(self.directory, "daemon.log")) as log:
+            self.assertEqual(log.read().count("started"), 1)
+
+    def test_it_runs_detached(self):
+        self.run_in_session("1")
+        pid = self.daemon_pid()
+        self.assertEqual(os.getsid(pid), pid)
+        self.assertEqual(self.run_cellar("daemon", "status")[1], f"running, version 0.1.0, pid {pid}, 1 session\n")
+
+    def test_files_are_for_the_user_alone(self):
+        self.run_in_session("1")
+        self.assertEqual(stat.S_IMODE(os.stat(self.directory).st_mode), 0o700)
+        for name in os.listdir(self.directory):
+            self.assertEqual(stat.S_IMODE(os.stat(os.path.join(self.directory, name)).st_mode), 0o600, name)
+
+    def test_stop_ends_it_and_the_next_call_says_what_is_gone(self):
+        self.run_in_session("x = 1")
+        self.assertEqual(self.run_cellar("daemon", "stop"), (0, "", ""))
+        self.assertEqual(self.run_cellar("daemon", "status"), (1, "no daemon is running\n", ""))
+        self.assertEqual(processes_marked(self.mark), [])
+        result = json.loads(self.run_in_session("--json", "1")[1])
+        self.assertEqual(result["session"]["state"], "fresh")
+        self.assertIn("the daemon that had it has ended", result["session"]["reason"])
+        self.run_cellar("close", "work")
+        self.run_cellar("daemon", "stop")
+        self.assertEqual(json.loads(self.run_in_session("--json", "1")[1])["session"]["state"], "kept")
+
+    def test_a_killed_daemon_is_replaced_and_its_stale_socket_cleared(self):
+        self.run_in_session("x = 1")
+        os.kill(self.daemon_pid(), signal.SIGKILL)
+        wait_until(lambda: not processes_marked(self.mark), "its workers gone")
+        self.assertTrue(os.path.exists(self.socket_path))
+        code, out, err = self.run_in_session("1 + 1")
+        self.assertEqual((code, out), (0, "2\n"))
+        self.assertIn("the daemon that had it has ended", err)
+
+    def test_a_daemon_that_dies_under_a_call_is_told(self):
+        client = self.start("eval", "-s", "work", "print('on', flush=True); import time; time.sleep(60)")
+        self.assertEqual(client.stdout.readline(), b"on\n")
+        os.kill(self.daemon_pid(), signal.SIGKILL)
+        self.assertEqual(client.wait(DEADLINE_S), 3)
+        self.assertEqual(client.stderr.read(), b"cellar: the daemon has ended\n")
+
+    def test_it_ends_by_itself_when_it_has_nothing_to_do(self):
+        daemon = self.start("daemon", "run", "--idle-exit", "0.3")
+        wait_until(lambda: os.path.exists(self.socket_path), "the socket")
+        self.assertEqual(self.run_in_session("1"), (0, "1\n", ""))
+        time.sleep(0.6)
+        self.assertIsNone(daemon.poll())  # it has a session
+        self.run_cellar("close", "work")
+        self.assertEqual(daemon.wait(DEADLINE_S), 0)
+        self.assertFalse(os.path.exists(self.socket_path))
+
+    def test_a_daemon_of_another_version_hands_over_when_it_holds_nothing(self):
+        os.mkdir(self.directory, 0o700)
+        listener = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listener.close)
+        listener.bind(self.socket_path)
+        listener.listen()
+        asked = []
+
+        def old_daemon():
+            with listener.accept()[0] as client:
+                client.sendall(b'{"type":"hello","version":"0.0.1","protocol":1,"pid":1}\n')
+                asked.append(json.loads(client.makefile("rb").readline())["type"])
+                os.unlink(self.socket_path)
+                listener.close()
+                client.sendall(b'{"type":"done","id":"handover","status":"ok"}\n')
+        thread = threading.Thread(target=old_daemon)
+        thread.start()
+        self.assertEqual(self.run_in_session("1 + 1"), (0, "2\n", ""))
+        thread.join()
+        self.assertEqual(asked, ["handover"])
+
+    def test_one_that_holds_sessions_does_not_hand_over(self):
+        self.run_in_session("x = 1")
+        client = self.connect()
+        self.assertEqual(client.ask("handover")["status"], "refused")
+        client.ask("close", session="work")
+        self.assertEqual(client.ask("handover")["status"], "ok")
+        self.assertIsNone(client.read_frame())
+
+    def test_a_directory_that_others_could_change_is_refused(self):
+        os.mkdir(self.directory)
+        os.chmod(self.directory, 0o755)
+        code, _, err = self.run_in_session("1")
+        self.assertEqual(code, 3)
+        self.assertIn("lets other users in", err)
+        os.rmdir(self.directory)
+        os.symlink("/tmp", self.directory)
+        code, _, err = self.run_in_session("1")
+        self.assertEqual(code, 3)
+        self.assertIn("is not a directory", err)
+        os.unlink(self.directory)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs to become another user")
+    def test_another_user_is_refused(self):
+        self.run_in_session("1")
+        for path, mode in ((os.path.dirname(self.directory), 0o755), (self.directory, 0o755), (self.socket_path, 0o666)):
+            os.chmod(path, mode)
+        script = ("import os, socket, sys; os.setgid(65534); os.setuid(65534); s = socket.socket(socket.AF_UNIX); "
+                  "s.connect(sys.argv[1]); sys.stdout.buffer.write(s.recv(100))")
+        other = subprocess.run(["/usr/bin/python3", "-c", script, self.socket_path], capture_output=True)
+        self.assertEqual(other.stdout, b"", other.stderr)
+        with open(os.path.join(self.directory, "daemon.log")) as log:
+            self.assertIn("refused a client of user 65534", log.read())
+        os.chmod(self.directory, 0o700)
+
+
+if __name__ == "__main__":
+    unittest.main()
