@@ -44,7 +44,7 @@ def capture(program):
             time.sleep(2)
             for keys in KEYS:
                 tmux("send-keys", *keys)
-                time.sleep(1)
+                time.sleep(0.6)
             return tmux("capture-pane", "-p", "-e").rstrip("\n").split("\n")
         finally:
             tmux("kill-server")

@@ -23,6 +23,9 @@ int RunRepl(const std::string& interpreter) {
   absl::Status status = launch.status();
   InputDesk desk;
   if (launch.ok()) {
+    for (const std::string& warning : launch->interpreter.warnings) {
+      Complain(absl::UnknownError(warning));
+    }
     launch->session.bridge = &desk;
     absl::StatusOr<std::unique_ptr<Console>> console = Console::Create(*std::move(launch));
     status = console.status();
@@ -42,6 +45,10 @@ void AddReplCommand(CLI::App& app, int* exit_code) {
       ->add_option("--interpreter", *interpreter,
                    "Python environment to adopt (see: cellar doctor)")
       ->option_text("PATH");
+  command->footer(
+      "Enter runs a cell when it is whole, Ctrl-C interrupts it, Ctrl-D leaves; :help lists the\n"
+      "rest. The history is kept in the user's state directory. NO_COLOR and TERM=dumb are "
+      "heeded.");
   command->callback([interpreter, exit_code] { *exit_code = RunRepl(*interpreter); });
 }
 

@@ -88,7 +88,7 @@ void CallPrinter::OnCellStarted(size_t, const CallCell&) {
   started_ = absl::Now();
   phase_.clear();
   ticks_ = 0;
-  shows_all_ = false;
+  shows_all_ = is_held_ = false;
   if (!pane_) return;
   EndLine();
   pane_->Begin();
@@ -99,7 +99,7 @@ void CallPrinter::OnCellStarted(size_t, const CallCell&) {
 
 void CallPrinter::Tick() {
   ++ticks_;
-  pane_->Draw(Status());
+  if (!is_held_) pane_->Draw(Status());
   ticker_ = options_.loop->After(kTick, [this] { Tick(); });
 }
 

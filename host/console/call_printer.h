@@ -49,6 +49,8 @@ class CallPrinter : public CallObserver {
   void EndLine();
   // Takes the line that was begun off the terminal, and returns it.
   std::string TakeLine();
+  // While something else is on the terminal's last line, how long it takes is not shown.
+  void HoldStatus(bool hold) { is_held_ = hold; }
   // A line of cellar's own.
   void Note(std::string_view text);
 
@@ -80,6 +82,7 @@ class CallPrinter : public CallObserver {
   ImageProtocol images_;
   std::optional<OutputPane> pane_;  // on a terminal that can
   bool shows_all_ = false;
+  bool is_held_ = false;
   absl::Time started_;
   std::string phase_;
   EventLoop::TimerId ticker_ = 0;

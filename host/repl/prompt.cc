@@ -93,6 +93,7 @@ void Prompt::OnKeys() {
   if (on_yes_) {
     const bool yes = keys[0] == 'y' || keys[0] == 'Y';
     std::function<void()> on_yes = std::exchange(on_yes_, nullptr);
+    printer_.HoldStatus(false);
     keys.remove_prefix(1);
     editor_.is_open() ? editor_.ShowBelow({}) : (void)WriteAll(STDOUT_FILENO, "\n");
     if (yes) return on_yes();
@@ -129,6 +130,7 @@ void Prompt::Ask(const std::string& question, std::function<void()> on_yes) {
   on_yes_ = std::move(on_yes);
   if (editor_.is_open()) return editor_.ShowBelow({question});
   printer_.EndLine();
+  printer_.HoldStatus(true);
   WriteAll(STDOUT_FILENO, question);
 }
 
@@ -144,6 +146,7 @@ void Prompt::OnInterrupt() {
 void Prompt::OnInputAsked() {
   if (std::exchange(is_asking_, false)) editor_.Close();
   const InputDesk::Request* request = desk_.first();
+  printer_.HoldStatus(request != nullptr);
   if (request == nullptr || leaving_) return;
   is_asking_ = true;
   editor_.Open({.prompt = printer_.TakeLine(), .is_cell = false, .is_hidden = request->hidden});
