@@ -43,20 +43,6 @@ std::string_view NameOf(CellRunStatus status) {
   return "error";
 }
 
-std::string_view NameOf(StateAfter state) {
-  switch (state) {
-    case StateAfter::kKept:
-      return "kept";
-    case StateAfter::kRestored:
-      return "restored";
-    case StateAfter::kLost:
-      return "lost";
-    case StateAfter::kFresh:
-      return "fresh";
-  }
-  return "lost";
-}
-
 std::string_view NameOf(CellOutput::Type type) {
   switch (type) {
     case CellOutput::Type::kStdout:
@@ -218,6 +204,20 @@ void WriteCell(const CellResult& cell, JsonWriter& json) {
 }
 
 }  // namespace
+
+std::string_view NameOf(StateAfter state) {
+  switch (state) {
+    case StateAfter::kKept:
+      return "kept";
+    case StateAfter::kRestored:
+      return "restored";
+    case StateAfter::kLost:
+      return "lost";
+    case StateAfter::kFresh:
+      return "fresh";
+  }
+  return "lost";
+}
 
 std::string ResultToJson(const CallResult& result, bool pretty) {
   JsonWriter json(pretty);
