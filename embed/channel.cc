@@ -45,7 +45,7 @@ Channel::Channel(UniqueFd fd) : fd_(std::move(fd)) {
 
 void Channel::SendWithFd(const std::string& frame, int fd) {
   std::lock_guard lock(sending_);
-  if (!StillOurs()) _exit(kExitChannelLost);
+  if (!StillOurs()) _exit(wire::kExitChannelLost);
   std::string_view rest = frame;
   while (!rest.empty()) {
     // The descriptor travels with the first bytes that are taken.
@@ -58,7 +58,7 @@ void Channel::SendWithFd(const std::string& frame, int fd) {
       pollfd ready = {fd_.get(), POLLOUT, 0};
       poll(&ready, 1, -1);
     } else if (errno != EINTR) {
-      _exit(kExitChannelLost);
+      _exit(wire::kExitChannelLost);
     }
   }
 }
@@ -80,7 +80,7 @@ std::vector<Channel::Message> Channel::Receive() {
   std::vector<Message> messages;
   while (true) {
     auto frame = decoder_.Next();
-    if (!frame.ok()) _exit(kExitChannelLost);
+    if (!frame.ok()) _exit(wire::kExitChannelLost);
     if (!*frame) return messages;
     messages.push_back({(*frame)->type, std::string((*frame)->payload), {}});
     // A read ends behind the packet that carries descriptors, so they belong to its last frame.

@@ -47,7 +47,4 @@ class Channel {
   std::vector<UniqueFd> arrived_fds_;
 };
 
-// Exit code of a worker whose channel a cell closed or replaced.
-inline constexpr int kExitChannelLost = 120;
-
 }  // namespace cellar::embed

@@ -20,6 +20,7 @@
 #include "embed/snapshot.h"
 #include "embed/streams.h"
 #include "embed/worker.h"
+#include "host/base/fds.h"
 #include "host/wire/messages.h"
 
 namespace py = pybind11;
@@ -155,6 +156,14 @@ void LimitResources(uint64_t memory_cap, uint64_t open_files) {
   }
 }
 
+// The new number of a descriptor, or the old one where none is free.
+int MoveDescriptorHigh(int fd) {
+  absl::StatusOr<UniqueFd> high = MoveHigh(UniqueFd(dup(fd)));
+  if (!high.ok()) return fd;
+  close(fd);
+  return high->release();
+}
+
 void RefuseCopy(const std::string& reason) {
   CopyRequest request = *std::exchange(g_copy_request, std::nullopt);
   Send(wire::Copied{.request = request.message.request, .error = reason});
@@ -261,6 +270,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("is_forked_child", &IsForkedChild);
   m.def("current_cell", &CurrentCell);
   m.def("limit_resources", &LimitResources);
+  m.def("move_high", &MoveDescriptorHigh);
   m.def("interrupt_thread",
         [](unsigned long thread) { PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt); });
   DefineBridge(m);

@@ -35,7 +35,7 @@ CallStatus StatusOf(const std::vector<CellResult>& cells) {
 // What a cell says about the state holds for the session.
 void NoteState(const CellOutcome& outcome, CallResult& result) {
   if (outcome.state == StateAfter::kKept) return;
-  result.session_state = outcome.state == StateAfter::kLost ? "lost" : "fresh";
+  result.session_state = NameOf(outcome.state);
   result.session_reason = outcome.state_detail;
 }
 

@@ -44,20 +44,6 @@ std::string_view NameOf(CellRunStatus status) {
   return "error";
 }
 
-std::string_view NameOf(StateAfter state) {
-  switch (state) {
-    case StateAfter::kKept:
-      return "kept";
-    case StateAfter::kRestored:
-      return "restored";
-    case StateAfter::kLost:
-      return "lost";
-    case StateAfter::kFresh:
-      return "fresh";
-  }
-  return "lost";
-}
-
 void WriteMimeEntry(const wire::MimeEntry& entry, JsonWriter& json) {
   switch (entry.kind) {
     case wire::MimeKind::kBytes:
@@ -151,6 +137,20 @@ void WriteTruncation(const std::optional<Truncation>& truncation, JsonWriter& js
 }  // namespace
 
 std::string_view CallStatusName(CallStatus status) { return NameOf(status); }
+
+std::string_view NameOf(StateAfter state) {
+  switch (state) {
+    case StateAfter::kKept:
+      return "kept";
+    case StateAfter::kRestored:
+      return "restored";
+    case StateAfter::kLost:
+      return "lost";
+    case StateAfter::kFresh:
+      return "fresh";
+  }
+  return "lost";
+}
 
 std::string_view OutputTypeName(CellOutput::Type type) {
   switch (type) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/session/outcome.h"
@@ -24,11 +25,14 @@ struct CallResult {
   CallStatus status = CallStatus::kOk;
   std::string handle;  // of a call that was left running in the background; or empty
   std::string session_id;
-  std::string session_state = "kept";  // "kept", "fresh", "lost"
+  std::string session_state = "kept";  // NameOf() what the last cell that changed it said
   std::string session_reason;          // a sentence, unless the state was kept
   std::vector<CellOutput> background;  // what earlier calls had started printed since
   std::vector<CellResult> cells;
 };
+
+// "kept", "restored", "lost", "fresh".
+std::string_view NameOf(StateAfter state);
 
 // A JSON object, on one line unless `pretty`. Everything that came from the worker is taken for
 // untrusted: what is not JSON, or too deep, stands as a string; invalid UTF-8 is replaced.

@@ -411,7 +411,7 @@ void Session::OnDone(const wire::Done& done) {
       outcome.status = CellStatus::kError;
       break;
   }
-  if (outcome.status == CellStatus::kCancelled) {
+  if (outcome.status == CellStatus::kCancelled || cell->ladder != nullptr) {
     outcome.state_detail =
         "interrupted after " + Seconds(absl::Now() - cell->started) + ", state kept";
   }
@@ -545,9 +545,11 @@ void Session::CountDeath(const WorkerExit& exit) {
 
 // There is nothing to go back to: the next cell finds nothing where there was something.
 Session::Recovery Session::Lose(const WorkerExit& exit) {
-  fresh_reason_ = "the worker " + exit.Describe() + "; this cell ran in a fresh session";
   RunningCell* cell = Innermost();
   const bool killed = cell != nullptr && cell->killed;
+  fresh_reason_ = (killed ? "the cell before did not react to the interrupt and was killed"
+                          : "the worker " + exit.Describe()) +
+                  "; this cell ran in a fresh session";
   return {.state = StateAfter::kLost,
           .detail = killed ? "did not react to the interrupt and was killed, state lost"
                            : "the worker " + exit.Describe() + ", state lost",

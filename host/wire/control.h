@@ -18,6 +18,9 @@ namespace cellar::wire {
 
 inline constexpr size_t kMaxControlMessage = 64u << 10;
 
+// Exit code of a worker that finds its channel closed or replaced by a cell.
+inline constexpr int kExitChannelLost = 120;
+
 struct ControlMessage {
   MessageType type;
   std::string payload;

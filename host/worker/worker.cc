@@ -24,6 +24,7 @@ namespace {
 constexpr absl::Duration kRingPoll = absl::Milliseconds(2);
 // Between a worker's death and the keeper's word on how it died.
 constexpr absl::Duration kExitReport = absl::Milliseconds(200);
+constexpr char kClosed[] = "its channel to the host was closed";
 constexpr size_t kReadSize = 256u << 10;
 constexpr size_t kMaxFaults = 64u << 10;
 // More than this without the frames that they belong to is not what a worker sends.
@@ -83,6 +84,7 @@ Worker::~Worker() {
   *alive_ = false;
   loop_.Cancel(poll_timer_);
   loop_.Cancel(exit_timer_);
+  loop_.Cancel(closed_timer_);
   for (int fd : {ends_.channel.get(), ends_.keeper.get(), ends_.doorbell.get(), timeline_.out_fd(),
                  timeline_.err_fd(), pidfd_.get()}) {
     if (fd >= 0) loop_.Unwatch(fd);
@@ -245,11 +247,11 @@ size_t Worker::ReadChannel() {
     return 0;
   }
   if (size == 0) {
-    // The end itself is told by the keeper; a worker that only closed its channel will not come
-    // back.
+    // The end itself is told by the keeper; a worker that only closed its channel, or became
+    // another program, will not come back.
     channel_ended_ = true;
     loop_.Unwatch(ends_.channel.get());
-    if (pid_ > 0) Kill();
+    closed_timer_ = loop_.After(kExitReport, [this] { Abandon(absl::DataLossError(kClosed)); });
     return 0;
   }
   decoder_.Feed(std::string_view(buffer.data(), static_cast<size_t>(size)));
@@ -410,6 +412,7 @@ void Worker::OnKeeper() {
       if (!exited) return OnKeeperGone();
       exit_known_ = true;
       (exited->signaled ? exit_.signal : exit_.exit_code) = exited->code;
+      if (exit_.exit_code == wire::kExitChannelLost) exit_.reason = kClosed;
       return Finish();
     }
     case wire::MessageType::kCleared:
@@ -435,7 +438,8 @@ void Worker::OnPidfd() {
 void Worker::OnKeeperGone() {
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
   if (exit_.reason.empty() && !exit_known_) {
-    SetReason(pid_ < 0 ? why_not_started_() : absl::UnavailableError("its keeper was killed"));
+    SetReason(pid_ < 0 ? why_not_started_()
+                       : absl::UnavailableError("ended because its keeper was killed"));
   }
   Finish();
 }
@@ -465,6 +469,7 @@ void Worker::Finish() {
   (void)timeline_.Drain([] {});
   finished_ = true;
   loop_.Cancel(exit_timer_);
+  loop_.Cancel(closed_timer_);
   loop_.Cancel(poll_timer_);
   loop_.Unwatch(ends_.channel.get());
   loop_.Unwatch(ends_.keeper.get());

@@ -156,6 +156,7 @@ class Worker {
   bool paused_ = false;
   EventLoop::TimerId poll_timer_ = 0;
   EventLoop::TimerId exit_timer_ = 0;
+  EventLoop::TimerId closed_timer_ = 0;
   bool exit_known_ = false;
   bool finished_ = false;
   WorkerExit exit_;

@@ -1,10 +1,12 @@
-"""Puts back, before each cell, what an earlier cell may have broken: streams, signal handlers, hooks, descriptors."""
+"""Puts back, before each cell, what an earlier cell may have broken: streams, signal handlers, hooks, descriptors,
+modules."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import builtins
 import faulthandler
 import signal
 import sys
+from errno import EINVAL
 
 import _cellar
 from cellar_runtime.stdin import Stdin
@@ -13,10 +15,13 @@ from cellar_runtime.streams import make_stream
 _set_wakeup_fd = signal.set_wakeup_fd
 _enable_faults, _faults_enabled, _register_dump = (
     faulthandler.enable, faulthandler.is_enabled, faulthandler.register)
-
+_recursion_limit, _set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
 
 _MAX_NAMED = 5  # in a notice
 _NAMES, _WHOLE_NAMES, _MISSING = builtins.__dict__, builtins.__dict__.copy(), object()
+_MODULES, _CORE_MODULES = sys.modules, ("builtins", "sys", "os", "io", "threading", "asyncio", "__main__")
+_LEAST_RECURSION, _USUAL_RECURSION = 200, 1000  # frames; what the runtime itself needs is far below the first
+_USUAL_OPEN_FILES = 1024
 
 
 class Integrity:
@@ -27,7 +32,8 @@ class Integrity:
         self.stdin = Stdin()
         self._stdout = make_stream(1)
         self._stderr = make_stream(2)
-        self._repaired_builtins = []  # not announced yet
+        self._repaired_for_loop = []  # not announced yet
+        self._modules = _MODULES.copy()
         self._faults = _cellar.faults_fd()
         _register_dump(_cellar.dump_signal(), file=self._faults, all_threads=True, chain=False)
         sys.__stdin__, sys.__stdout__, sys.__stderr__ = self.stdin, self._stdout, self._stderr
@@ -35,8 +41,12 @@ class Integrity:
 
     def restore(self) -> list[str]:
         """Repairs, and names what had to be repaired."""
-        repaired = self._restore_streams() + self._repaired_builtins
-        self._repaired_builtins = []
+        repaired = self._repaired_for_loop
+        self._repaired_for_loop = []
+        if _recursion_limit() < _LEAST_RECURSION:  # first: the rest would fail
+            _set_recursion_limit(_USUAL_RECURSION)
+            repaired.append("the recursion limit")
+        repaired += self._restore_modules() + self._restore_streams()
         if _cellar.restore_descriptors():
             repaired.append("file descriptors 0-2")
         if _cellar.restore_interrupts():
@@ -58,21 +68,35 @@ class Integrity:
             repaired.append("sys.setprofile")
         return repaired
 
-    def restore_builtins(self) -> bool:
-        """After the loop has failed, which needs them: puts back what cells have removed or replaced. False when they
-        are whole, and the failure has another cause."""
-        broken = [name for name, value in _WHOLE_NAMES.items() if _NAMES.get(name, _MISSING) is not value]
+    def restore_for_loop(self, failure: Exception) -> None:
+        """After the loop has failed: puts back what it needs, builtins that cells have removed or replaced, and the
+        limit of open files."""
+        broken = self.changed_builtins()
+        self._repaired_for_loop += _named(broken)
         _NAMES.update({name: _WHOLE_NAMES[name] for name in broken})
-        self._repaired_builtins = [f"builtins.{name}" for name in broken[:_MAX_NAMED]]
-        if len(broken) > _MAX_NAMED:
-            self._repaired_builtins.append(f"{len(broken) - _MAX_NAMED} more builtins")
-        return bool(broken)
+        if isinstance(failure, OSError) and failure.errno == EINVAL:
+            # poll() refuses to look at more descriptors than may be open.
+            _cellar.limit_resources(0, _USUAL_OPEN_FILES)
+            self._repaired_for_loop.append("the limit of open files")
+
+    def changed_builtins(self) -> list[str]:
+        """The names of builtins that cells have removed or replaced."""
+        return [name for name, value in _WHOLE_NAMES.items() if _NAMES.get(name, _MISSING) is not value]
 
     def flush(self) -> None:
         """Flushes what the cell wrote, also into a stream it put in the place of ours."""
         for stream in (getattr(sys, "stdout", None), getattr(sys, "stderr", None)):
             if stream is not self._stdout and stream is not self._stderr and stream is not None:
                 stream.flush()
+
+    def _restore_modules(self):
+        if sys.modules is not _MODULES:
+            sys.modules = _MODULES
+        elif all(name in _MODULES for name in _CORE_MODULES):
+            return []
+        for name, module in self._modules.items():
+            _MODULES.setdefault(name, module)
+        return ["sys.modules"]
 
     def _restore_streams(self):
         repaired = []
@@ -85,6 +109,13 @@ class Integrity:
                 setattr(sys, name, stream)
                 repaired.append(f"sys.{name}")
         return repaired
+
+
+def _named(broken):
+    named = [f"builtins.{name}" for name in broken[:_MAX_NAMED]]
+    if len(broken) > _MAX_NAMED:
+        named.append(f"{len(broken) - _MAX_NAMED} more builtins")
+    return named
 
 
 def _is_closed(stream):

@@ -25,6 +25,16 @@ class Namespace:
         self.globals.update(self._own)
         self._fill()
 
+    def restore(self) -> list[str]:
+        """Puts back what Python itself expects of a module, and names what a cell had removed or replaced."""
+        names = self.globals
+        broken = [name for name in self._own if name not in names]
+        if names.get("__builtins__") is not self._own["__builtins__"] and "__builtins__" not in broken:
+            broken.append("__builtins__")
+        for name in broken:
+            names[name] = self._own[name]
+        return broken
+
     def user_items(self) -> dict:
         """What cells have bound, by name: no helpers, no history, no names that begin with an underscore."""
         bound = dict(self.globals)  # a copy: threads may bind names meanwhile

@@ -7,6 +7,7 @@ import contextvars
 import os
 import selectors
 import signal
+import socket
 import sys
 import threading
 
@@ -20,6 +21,7 @@ from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
 
 _EXEC, _EVAL = exec, eval
+_current_task, _CancelledError, _exit = asyncio.current_task, asyncio.CancelledError, os._exit
 _guarded, _GuardedCoroutine = _cellar.guarded, _cellar.GuardedCoroutine
 _set_wakeup_fd, _take_pending_interrupt = signal.set_wakeup_fd, _cellar.take_pending_interrupt
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
@@ -31,6 +33,8 @@ _OK, _ERROR, _INTERRUPTED, _HELD = 0, 1, 2, 3  # wire::DoneStatus
 _JSON, _BYTES, _ABSENT, _FAILED = 0, 1, 2, 3  # wire::ValueKind
 _DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
 _NO_VALUE = object()
+_MAX_NAMED = 5  # builtins in a notice
+_MAX_FAILURES = 10  # of the loop in a row, without a single turn
 
 
 class Runner:
@@ -45,10 +49,11 @@ class Runner:
         self._module_directories = []  # until the first cell has run what is in them
         self._enter_error = None  # why the directory of the next cell could not be entered
         self._is_new_copy = False
+        self._failures = 0  # of the loop since its last turn
         _cellar.install(CELL, _thread_origin, self._cancel)
         _mark_threads()
-        self._integrity = Integrity(self._loop._csock.fileno())
         self._namespace = Namespace(cellar_prelude.names())
+        self._integrity = Integrity(self._loop._csock.fileno())
         display.install(_publish)
         bridge.host.install(self._run_nested)
         cellar_prelude.bridge.connect(bridge.host)
@@ -59,17 +64,28 @@ class Runner:
     def run(self) -> None:
         """Serves the channel until the host asks for the end."""
         self._loop.add_reader(_cellar.channel_fd(), self._on_readable)
+        failure = None
         while not self._exiting:
             try:
+                if failure is not None:
+                    cause, failure = failure, None
+                    self._integrity.restore_for_loop(cause)
+                self._loop.call_soon(self._on_turn)
                 self._loop.run_forever()
             except (KeyboardInterrupt, SystemExit):
                 # Escaped from a task or callback that is not the cell's. The loop itself is sound: go on.
                 pass
-            except Exception:
-                # asyncio looks its builtins up, and a cell may have broken them.
-                if not self._integrity.restore_builtins():
+            except Exception as error:
+                # A cell has broken what asyncio needs; if it cannot be put back, the loop will fail for ever. Or a
+                # cell's signal handler has raised, which it does wherever it is called: hence no more is done here.
+                failure = error
+                self._failures += 1
+                if self._failures > _MAX_FAILURES:
                     raise
         atexit._run_exitfuncs()
+
+    def _on_turn(self):
+        self._failures = 0
 
     def _on_readable(self):
         for kind, *fields in _cellar.receive():
@@ -89,7 +105,7 @@ class Runner:
             self._module_directories = user_modules.directories(os.environ.get("HOME"), os.fsdecode(cwd))
         except OSError as error:
             _cellar.send_hello(str(error))
-            os._exit(1)  # cells that wait in the channel already must not run
+            _exit(1)  # cells that wait in the channel already must not run
         else:
             _cellar.send_hello("")
 
@@ -190,7 +206,7 @@ class Runner:
 
     def _finish(self, cell, status):
         if _cellar.is_forked_child():
-            os._exit(0)
+            _exit(0)
         try:
             _guarded(figures.flush_figures)
             _guarded(self._integrity.flush)
@@ -225,7 +241,7 @@ class Runner:
         except BaseException as error:
             status = self._fail(cell, error)
         if _cellar.is_forked_child():
-            os._exit(0)
+            _exit(0)
         CELL.reset(token)
         _send_done(cell, status, stdin.requested)
         stdin.requested = stdin_requested
@@ -234,8 +250,8 @@ class Runner:
         """Sends the error of a cell; returns the cell's status."""
         _take_pending_interrupt()  # the cell has ended; what is left is not to be disturbed
         interrupted = _cellar.was_interrupted() and isinstance(
-            error, (KeyboardInterrupt, asyncio.CancelledError))
-        if interrupted and isinstance(error, asyncio.CancelledError):
+            error, (KeyboardInterrupt, _CancelledError))
+        if interrupted and isinstance(error, _CancelledError):
             error = KeyboardInterrupt().with_traceback(error.__traceback__)
         try:
             ename, evalue, text, exit_code = _guarded(tracebacks.format_error, error)
@@ -245,10 +261,18 @@ class Runner:
             text, exit_code = f"{ename}: {evalue}\n", None
         _cellar.send_error(cell, *(part.encode("utf-8", "backslashreplace") for part in (ename, evalue, text)),
                            exit_code)
+        if not interrupted:
+            self._announce_changed_builtins(cell)
         return _INTERRUPTED if interrupted else _ERROR
 
+    def _announce_changed_builtins(self, cell):
+        """A cell may replace them, so they stay; but that may be why this one failed."""
+        changed = self._integrity.changed_builtins()
+        if changed:
+            _cellar.send_notice(cell, f"builtins that cells have changed: {', '.join(changed[:_MAX_NAMED])}")
+
     def _announce_repairs(self, cell):
-        repaired = self._integrity.restore()
+        repaired = self._integrity.restore() + self._namespace.restore()
         if repaired:
             _cellar.send_notice(cell, "put back after an earlier cell changed it: " + ", ".join(repaired))
 
@@ -259,7 +283,7 @@ class Runner:
             return False
         self._loop.call_soon_threadsafe(self._cancel_task, task)
         # Insisting: whatever keeps the loop busy is in the way, unless it is this module finishing the cell.
-        return insist and asyncio.current_task(self._loop) is not task
+        return insist and _current_task(self._loop) is not task
 
     def _cancel_task(self, task):
         # Unless the cell's own code ran on meanwhile and has had its KeyboardInterrupt.
@@ -304,9 +328,19 @@ class Runner:
         if snapshot.is_copying():
             return
         self._loop.remove_reader(_cellar.channel_fd())
-        if self._task is None or asyncio.current_task(self._loop) is not self._task:
-            self._loop.call_soon(os._exit, 0)
+        if self._task is None or _current_task(self._loop) is not self._task:
+            self._loop.call_soon(_exit, 0)
         _set_wakeup_fd(-1)  # the socket is the worker's
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """Its own sockets have high numbers: a cell that closes descriptors at random would make it fail at every turn."""
+
+    def _make_self_pipe(self):
+        super()._make_self_pipe()
+        self._remove_reader(self._ssock.fileno())
+        self._ssock, self._csock = _moved_high(self._ssock), _moved_high(self._csock)
+        self._add_reader(self._ssock.fileno(), self._read_from_self)
 
 
 def run_worker() -> None:
@@ -316,12 +350,16 @@ def run_worker() -> None:
 
 def _make_loop():
     # Poll, not epoll: an epoll object would be shared with a forked copy of this process.
-    loop = asyncio.SelectorEventLoop(selectors.PollSelector())
+    loop = _Loop(selectors.PollSelector())
     asyncio.set_event_loop(loop)
     watcher = asyncio.PidfdChildWatcher()
     watcher.attach_loop(loop)
     asyncio.set_child_watcher(watcher)
     return loop
+
+
+def _moved_high(sock):
+    return socket.socket(sock.family, sock.type, fileno=_cellar.move_high(sock.detach()))
 
 
 def _publish(kind, entries, metadata, display_id):
@@ -363,7 +401,7 @@ def _leave_forked_child(error):
     if exit_code is None:
         sys.stderr.write(text + "\n")
         exit_code = 1
-    os._exit(exit_code)
+    _exit(exit_code)
 
 
 figures.install()

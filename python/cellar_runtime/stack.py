@@ -29,7 +29,10 @@ def register_source(name: str, text: str) -> None:
         lines[-1] += "\n"  # as in linecache; traceback would place the carets wrongly otherwise
     entry = (len(text), None, lines, name)
     _sources[name] = entry
-    linecache.cache[name] = entry
+    try:
+        linecache.cache[name] = entry
+    except guard.FAILURES:  # a cell has replaced it; tracebacks are then without lines
+        pass
 
 
 def cell_sources():

@@ -89,15 +89,17 @@ class Soak {
     const size_t fds_after = CountEntries("/proc/self/fd");
     const std::vector<std::string> left = processes.LeftAfter(absl::Seconds(2));
     const size_t files = CountEntries(artifacts_.directory());
-    // Each session has a worker and a keeper, which resets replace.
-    const bool same_processes = left.size() <= 2 * kSessions;
+    // Each session has a worker and a keeper, which resets replace, and the snapshots it keeps, with
+    // a channel and a pidfd each.
+    const size_t snapshots = kSessions * SnapshotOptions().kept;
+    const bool same_processes = left.size() <= 2 * kSessions + snapshots;
     std::printf("cells %d, resets %d: %s\n", cells, resets_, ok ? "all answered" : "FAILED");
     std::printf("host memory      %8.1f bytes a cell (bar %.1f)\n", slope, kMaxBytesPerCell);
     std::printf("descriptors      %8zu before, %zu after\n", fds, fds_after);
     std::printf("new processes    %8zu (%d sessions)\n", left.size(), kSessions);
     std::printf("files            %8zu\n", files);
     const bool memory_ok = cells < kCellsForASlope || slope <= kMaxBytesPerCell;
-    return ok && memory_ok && fds_after <= fds && same_processes && files == 0;
+    return ok && memory_ok && fds_after <= fds + 2 * snapshots && same_processes && files == 0;
   }
 
   bool ShowIdle(int count) {

@@ -23,7 +23,7 @@ namespace cellar::host {
 
 class CallsTest : public testing::Test {
  protected:
-  static constexpr absl::Duration kDeadline = absl::Seconds(20);
+  static constexpr absl::Duration kDeadline = absl::Seconds(60);
 
   void SetUp() override {
     const char* worker = std::getenv("CELLAR_WORKER");

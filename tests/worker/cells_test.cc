@@ -432,6 +432,27 @@ TEST_F(CellsTest, BrokenBuiltinsAreRepairedAndSaid) {
   // What does no harm stays as the cell made it.
   Run("builtins.answer = 42\nbuiltins.sorted = 'mine'");
   EXPECT_THAT(Run("answer, sorted"), ResultIs("(42, 'mine')"));
+  EXPECT_THAT(Run("sorted([])").notices, ::testing::ElementsAre(HasSubstr("changed: sorted")));
+}
+
+TEST_F(CellsTest, ASignalHandlerThatRaisesBetweenCellsEndsNothing) {
+  const ScratchDirectory directory;
+  ASSERT_TRUE(session().Set("path", directory / "rang").ok());
+  Run(R"(
+import signal
+rings = 0
+def ring(*_):
+    global rings
+    rings += 1
+    if rings == 20:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        open(path, 'w').close()
+    raise ValueError(rings)
+signal.signal(signal.SIGALRM, ring)
+signal.setitimer(signal.ITIMER_REAL, 0.02, 0.002)
+)");
+  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(directory / "rang"); }));
+  EXPECT_THAT(Run("rings"), ResultIs("20"));
 }
 
 }  // namespace

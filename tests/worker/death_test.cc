@@ -155,6 +155,7 @@ TEST_F(DeathTest, ClosingTheLowDescriptorsDoesNoHarm) {
   EXPECT_THAT(Run("x"), ResultIs("'kept'"));
   EXPECT_THAT(Run("import asyncio\nawait asyncio.sleep(0.01, x)"), ResultIs("'kept'"));
   EXPECT_THAT(Run("await asyncio.to_thread(abs, -1)"), ResultIs("1"));
+  EXPECT_THAT(Run("x").background, ::testing::IsEmpty());
 }
 
 TEST_F(DeathTest, GarbageOnEverySocketIsTheWorkersEnd) {

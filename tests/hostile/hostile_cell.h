@@ -1,0 +1,46 @@
+// Cells that hurt the process they run in, with what the result of each must say.
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace cellar::host {
+
+enum class Ending {
+  kCompletes,
+  kFails,        // with an exception of its own; the worker lives
+  kInterrupted,  // by its time-out; the worker lives
+  kKilled,       // by its time-out, since it did not heed the interrupt
+  kDies,         // takes its worker down
+};
+
+inline void PrintTo(Ending ending, std::ostream* out) {
+  constexpr const char* kNames[] = {"completes", "fails", "interrupted", "killed", "dies"};
+  *out << kNames[static_cast<size_t>(ending)];
+}
+
+struct HostileCell {
+  std::string name;
+  std::string code;
+  // Nothing: any ending that keeps the rules.
+  std::optional<Ending> ending;
+  std::string told = {};  // stands in what the result says
+  absl::Duration timeout = absl::Seconds(10);
+  std::optional<absl::Duration> killed_after = {};  // SIGKILL from outside, after its start
+  bool forgets_names = false;  // by its own doing the namespace is empty afterwards
+  bool ends_keeper = false;    // and with it the snapshots
+};
+
+std::vector<HostileCell> OwnHostileCells();
+
+// A file with one JSON object a line: `id`, `code`, `timeout` in seconds; `act` "kill9" for a kill
+// from outside. Lines that are not JSON, since their code is not Unicode, are left out.
+absl::StatusOr<std::vector<HostileCell>> ReadHostileCells(std::string_view path);
+
+}  // namespace cellar::host

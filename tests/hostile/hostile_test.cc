@@ -1,0 +1,230 @@
+// Hostile cells, several at a time and each in a session of its own: one result, in time; what it
+// says of the state is true; the session goes on; nothing is left; the host does not grow.
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "host/eval/transcript.h"
+#include "tests/eval/calls_test.h"
+#include "tests/hostile/hostile_cell.h"
+#include "tests/library/leftovers.h"
+
+namespace cellar::host {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr absl::Duration kGrace = absl::Milliseconds(600);
+// For a result that must come at a certain moment, on a machine that may be busy.
+constexpr absl::Duration kPatience = absl::Seconds(5);
+// A process with much memory or many threads takes its time to end.
+constexpr absl::Duration kEndOfProcesses = absl::Seconds(2);
+constexpr size_t kAtOnce = 6;
+constexpr size_t kMaxGrowth = 24 << 20;  // bytes of the host's memory, over all cells
+
+struct Mode {
+  const char* name;
+  SnapshotPolicy snapshots;
+  bool second_of_call;  // the cell before it is in the same call
+};
+
+void PrintTo(const Mode& mode, std::ostream* out) { *out << mode.name; }
+
+constexpr Mode kModes[] = {
+    {"Alone", SnapshotPolicy::kOff, false},
+    {"SecondOfCall", SnapshotPolicy::kOff, true},
+    {"AloneWithSnapshots", SnapshotPolicy::kAlways, false},
+    {"SecondOfCallWithSnapshots", SnapshotPolicy::kAlways, true},
+};
+
+const char* FaultsDirectory() {
+#if defined(CELLAR_FAULTS_DIR)
+  return CELLAR_FAULTS_DIR;
+#else
+  return std::getenv("CELLAR_FAULTS_DIR");
+#endif
+}
+
+size_t PeakMemory() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<size_t>(usage.ru_maxrss) << 10;
+}
+
+// Everything that a result says of one cell.
+std::string WordsOf(const CallResult& result) {
+  const CellOutcome& outcome = result.cells.back().outcome;
+  std::string words = absl::StrCat(TranscriptOf(result), "\n", outcome.state_detail, "\n",
+                                   outcome.error ? outcome.error->traceback : "");
+  for (const std::string& notice : outcome.notices) absl::StrAppend(&words, "\n", notice);
+  return words;
+}
+
+Ending EndingOf(const CellOutcome& outcome) {
+  const bool has_worker = outcome.state == StateAfter::kKept || outcome.state == StateAfter::kFresh;
+  if (outcome.timed_out) return has_worker ? Ending::kInterrupted : Ending::kKilled;
+  if (!has_worker) return Ending::kDies;
+  return outcome.ok() ? Ending::kCompletes : Ending::kFails;
+}
+
+class HostileTest : public CallsTest, public testing::WithParamInterface<Mode> {
+ protected:
+  void SetUp() override {
+    CallsTest::SetUp();
+    Start({}, [](Launch& launch) {
+      launch.session.interrupt_grace = kGrace;
+      launch.session.snapshots.policy = GetParam().snapshots;
+    });
+    Warm();
+  }
+
+  // So that what is made once is there before anything is counted.
+  void Warm() {
+    const absl::StatusOr<CallResult> result = Run("warm", "print('x' * 200_000)");
+    ASSERT_TRUE(result.ok()) << result.status();
+    CloseSessions({"warm"});
+    std::filesystem::remove_all(directory_ / "artifacts");
+  }
+
+  void RunAll(std::span<const HostileCell> cells) {
+    const size_t memory_before = PeakMemory();
+    while (!cells.empty()) {
+      const size_t count = std::min(kAtOnce, cells.size());
+      RunTogether(cells.first(count));
+      if (HasFatalFailure()) return;
+      cells = cells.subspan(count);
+    }
+    EXPECT_LE(PeakMemory() - memory_before, kMaxGrowth);
+  }
+
+ private:
+  // A hostile cell on its way.
+  struct Guest {
+    const HostileCell* cell;
+    absl::Time started;
+    absl::Time ended;
+    std::unique_ptr<Pending> call;
+    std::optional<CellOutcome> outcome;
+  };
+
+  void RunTogether(std::span<const HostileCell> cells) {
+    SessionProcesses processes;
+    const auto fds = CountOpenFds();
+    std::vector<Guest> guests;
+    for (const HostileCell& cell : cells) guests.push_back({.cell = &cell});
+    if (!GetParam().second_of_call) {
+      for (Guest& guest : guests)
+        guest.call = Submit({.session = guest.cell->name, .cells = {{.code = "survivor = 4711"}}});
+      RunUntil([&] { return AllDone(guests); });
+    }
+    for (Guest& guest : guests) Begin(guest);
+    RunUntil([&] { return AllDone(guests); });
+    for (Guest& guest : guests) {
+      SCOPED_TRACE(guest.cell->name);
+      CheckResult(guest);
+    }
+    for (Guest& guest : guests) {
+      SCOPED_TRACE(guest.cell->name);
+      CheckSessionGoesOn(guest);
+    }
+    std::vector<std::string> names;
+    for (const Guest& guest : guests) names.push_back(guest.cell->name);
+    SCOPED_TRACE(absl::StrJoin(names, ", "));
+    CloseSessions(names);
+    EXPECT_THAT(processes.LeftAfter(kEndOfProcesses), IsEmpty());
+    EXPECT_EQ(CountOpenFds(), fds);
+    std::filesystem::remove_all(directory_ / "artifacts");
+    EXPECT_THAT(FilesIn(directory_.path()), IsEmpty());
+  }
+
+  void Begin(Guest& guest) {
+    Call call{.session = guest.cell->name};
+    if (GetParam().second_of_call) call.cells.push_back({.code = "survivor = 4711"});
+    call.cells.push_back({.code = guest.cell->code, .timeout = guest.cell->timeout});
+    guest.started = absl::Now();
+    guest.ended = absl::InfiniteFuture();
+    guest.call = Submit(std::move(call));
+    if (guest.cell->killed_after) {
+      loop_->After(*guest.cell->killed_after, [this, name = guest.cell->name] {
+        if (Session* session = registry_->Find(name)) kill(session->worker_pid(), SIGKILL);
+      });
+    }
+  }
+
+  // Notes when each was.
+  static bool AllDone(std::vector<Guest>& guests) {
+    bool all = true;
+    for (Guest& guest : guests) {
+      if (!guest.call->result) {
+        all = false;
+      } else if (guest.ended == absl::InfiniteFuture()) {
+        guest.ended = absl::Now();
+      }
+    }
+    return all;
+  }
+
+  void CheckResult(Guest& guest) {
+    const absl::StatusOr<CallResult>& result = *guest.call->result;
+    ASSERT_TRUE(result.ok()) << result.status();
+    const CellOutcome& outcome = result->cells.back().outcome;
+    guest.outcome = outcome;
+    EXPECT_EQ(result->cells.back().runs, 1);
+    EXPECT_LE(guest.ended - guest.started, guest.cell->timeout + kGrace + kPatience);
+    if (guest.cell->ending) {
+      EXPECT_EQ(EndingOf(outcome), *guest.cell->ending) << WordsOf(*result);
+    }
+    EXPECT_THAT(WordsOf(*result), HasSubstr(guest.cell->told));
+    if (GetParam().snapshots == SnapshotPolicy::kAlways && !guest.cell->ends_keeper) {
+      EXPECT_NE(outcome.state, StateAfter::kLost) << outcome.state_detail;
+    }
+    EXPECT_EQ(result->session_state, NameOf(outcome.state));
+  }
+
+  void CheckSessionGoesOn(const Guest& guest) {
+    if (!guest.outcome) return;
+    const bool is_there = guest.outcome->state != StateAfter::kLost && !guest.cell->forgets_names;
+    const absl::StatusOr<CallResult> probe =
+        Run({.session = guest.cell->name,
+             .cells = {{.code = "globals().get('survivor')", .timeout = kPatience},
+                       {.code = "async def answer(): return 6 * 7\nawait answer()"}}});
+    ASSERT_TRUE(probe.ok()) << probe.status();
+    EXPECT_EQ(probe->cells.front().outcome.result().value_or("None"), is_there ? "4711" : "None")
+        << WordsOf(*probe);
+    EXPECT_EQ(ValueOf(*probe), "42") << WordsOf(*probe);
+    EXPECT_EQ(probe->session_state, guest.outcome->state == StateAfter::kLost ? "fresh" : "kept");
+  }
+
+  void CloseSessions(const std::vector<std::string>& names) {
+    size_t closed = 0;
+    for (const std::string& name : names) registry_->Close(name, [&] { ++closed; });
+    RunUntil([&] { return closed == names.size(); });
+  }
+};
+
+TEST_P(HostileTest, EachOfOurs) { RunAll(OwnHostileCells()); }
+
+TEST_P(HostileTest, EachOfTheOthers) {
+  const char* directory = FaultsDirectory();
+  if (directory == nullptr) GTEST_SKIP() << "CELLAR_FAULTS_DIR is not set";
+  const absl::StatusOr<std::vector<HostileCell>> cells =
+      ReadHostileCells(absl::StrCat(directory, "/cells.jsonl"));
+  ASSERT_TRUE(cells.ok()) << cells.status();
+  RunAll(*cells);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, HostileTest, testing::ValuesIn(kModes),
+                         [](const testing::TestParamInfo<Mode>& info) {
+                           return std::string(info.param.name);
+                         });
+
+}  // namespace
+}  // namespace cellar::host
