@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "host/eval/transcript.h"
@@ -191,16 +192,19 @@ class HostileTest : public CallsTest, public testing::WithParamInterface<Mode> {
 
   void CheckSessionGoesOn(const Guest& guest) {
     if (!guest.outcome) return;
-    const bool is_there = guest.outcome->state != StateAfter::kLost && !guest.cell->forgets_names;
     const absl::StatusOr<CallResult> probe =
         Run({.session = guest.cell->name,
              .cells = {{.code = "globals().get('survivor')", .timeout = kPatience},
                        {.code = "async def answer(): return 6 * 7\nawait answer()"}}});
     ASSERT_TRUE(probe.ok()) << probe.status();
+    // A neighbour that took all processes may have cost an idle session its worker; that is said.
+    const bool made_room = absl::StrContains(WordsOf(*probe), "the machine ran out of");
+    const bool is_kept = guest.outcome->state != StateAfter::kLost && !made_room;
+    const bool is_there = is_kept && !guest.cell->forgets_names;
     EXPECT_EQ(probe->cells.front().outcome.result().value_or("None"), is_there ? "4711" : "None")
         << WordsOf(*probe);
     EXPECT_EQ(ValueOf(*probe), "42") << WordsOf(*probe);
-    EXPECT_EQ(probe->session_state, guest.outcome->state == StateAfter::kLost ? "fresh" : "kept");
+    EXPECT_EQ(probe->session_state, is_kept ? "kept" : "fresh");
   }
 
   void CloseSessions(const std::vector<std::string>& names) {
