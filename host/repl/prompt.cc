@@ -43,9 +43,11 @@ Prompt::~Prompt() { desk_.set_on_change(nullptr); }
 
 int Prompt::Run() {
   absl::StatusOr<std::vector<std::string>> cells = history_.Load();
-  if (!cells.ok()) Complain(cells.status());
   if (cells.ok()) {
     for (const std::string& cell : *cells) editor_.AddHistory(cell);
+  } else {
+    Complain(cells.status());
+    keeps_history_ = false;
   }
   std::printf("cellar %s, Python cells. Ctrl-C interrupts, Ctrl-D leaves, :help helps.\n",
               CELLAR_VERSION);
@@ -194,7 +196,11 @@ void Prompt::OnEntered(std::string text) {
   if (std::exchange(is_asking_, false)) return desk_.Answer(text + "\n");
   if (text.find_first_not_of(" \t\n") == std::string::npos) return Show();
   editor_.AddHistory(text);
-  if (absl::Status status = history_.Append(text); !status.ok()) Complain(status);
+  if (keeps_history_) {
+    absl::Status status = history_.Append(text);
+    if (!status.ok()) Complain(status);
+    keeps_history_ = status.ok();  // said once
+  }
   if (text[0] == ':') return RunCommand(text);
   sources_ = {std::move(text)};
   RunNext();

@@ -80,6 +80,7 @@ class Prompt : private EditorListener, private CellObserver {
   Editor editor_;
   Completer completer_;
   HistoryFile history_;
+  bool keeps_history_ = true;
   CellLog log_;
   // Branches of the console's session, which has no name here, by name.
   std::map<std::string, std::unique_ptr<Session>> branches_;
