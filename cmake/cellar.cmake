@@ -17,11 +17,11 @@ function(cellar_library name)
   set_property(GLOBAL APPEND PROPERTY CELLAR_LIBRARIES ${name})
 endfunction()
 
-# cellar_test(wire_frame_test SOURCES wire/frame_test.cc DEPS cellar_wire LABEL unit [TIMEOUT 60] [PER_CASE] [SERIAL] [WORKER])
-# One ctest entry per file; with PER_CASE one per test case, so that each runs in a process of its own. SERIAL is for
-# tests that leave no room for others, WORKER for tests that start the worker program.
+# cellar_test(wire_frame_test SOURCES wire/frame_test.cc DEPS cellar_wire LABEL unit [TIMEOUT 60] [LOCK NAME] [PER_CASE] [WORKER])
+# One ctest entry per file; with PER_CASE one per test case, so that each runs in a process of its own. Of tests with
+# the same LOCK one runs at a time. WORKER is for tests that start the worker program.
 function(cellar_test name)
-  cmake_parse_arguments(ARG "PER_CASE;SERIAL;WORKER" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "PER_CASE;WORKER" "LABEL;LOCK;TIMEOUT" "SOURCES;DEPS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
@@ -29,8 +29,8 @@ function(cellar_test name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} cellar_flags GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   set(properties LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
-  if(ARG_SERIAL)
-    list(APPEND properties RUN_SERIAL TRUE)
+  if(ARG_LOCK)
+    list(APPEND properties RESOURCE_LOCK ${ARG_LOCK})
   endif()
   if(ARG_WORKER)
     add_dependencies(${name} cellar_worker)
