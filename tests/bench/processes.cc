@@ -61,13 +61,13 @@ pid_t ParentOf(pid_t pid) {
   return parent;
 }
 
-// Of a line "Pss:   123 kB".
+// Of a line "Pss:   123 kB"; 0 of a process that has ended.
 double BytesAfter(const std::string& file, std::string_view label) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(label)) return std::strtod(line.c_str() + label.size(), nullptr) * 1024;
   }
-  Fail("no " + std::string(label) + " in " + file);
+  return 0;
 }
 
 }  // namespace
