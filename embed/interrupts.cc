@@ -263,7 +263,6 @@ void InstallInterrupts(wire::RingHeader& shared, PyObject* cancel) {
   g_shared = &shared;
   g_cancel = Py_NewRef(cancel);
   g_main_thread = pthread_self();
-  g_keeper = getppid();
   // Not "signal", whose functions look every handler up in an enum: ten microseconds for each, in
   // each cell.
   PyObject* module = PyImport_ImportModule("_signal");

@@ -14,14 +14,14 @@
 
 namespace cellar::embed {
 
-// Once, in the worker, on the main thread. `cancel(insist: bool) -> bool` is called on the main
+// Once, in the template, on the main thread. `cancel(insist: bool) -> bool` is called on the main
 // thread when the cell is running but its code is not; it returns whether to raise
 // KeyboardInterrupt in whatever is running instead.
 void InstallInterrupts(wire::RingHeader& shared, PyObject* cancel);
 // Puts the handlers back after a cell has changed them. True when it had to.
 bool RestoreInterrupts();
 
-// The host's signals now come from that process.
+// The host's signals come from that process.
 void SetKeeper(pid_t keeper);
 
 // True when an interrupt for this cell has come already.

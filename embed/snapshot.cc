@@ -115,17 +115,8 @@ void BecomeCopy(CopyRequest& request, Inheritance& inheritance, bool from_live_w
   if (from_live_worker) Add(inheritance, DescribeUserFds(inheritance.fds));
   // 5. Its own channel, ring and pipes, under the numbers that Python knows. One that sleeps prints
   // nothing.
-  WorkerParts& worker = Worker();
-  worker.channel.Adopt(std::move(fds[wire::kChannelFd]));
-  absl::Status status;
-  if (asleep) {
-    status = worker.output.Silence();
-    dup3(STDERR_FILENO, worker.faults.get(), O_CLOEXEC);
-  } else {
-    status = worker.output.Adopt(fds[wire::kRingFd].get(), fds[wire::kDoorbellFd].get(),
-                                 fds[wire::kStdoutFd].get(), fds[wire::kStderrFd].get());
-    dup3(fds[wire::kFaultsFd].get(), worker.faults.get(), O_CLOEXEC);
-  }
+  absl::Status status =
+      asleep ? AdoptChannel(std::move(fds[wire::kChannelFd])) : AdoptFds(std::move(fds));
   if (!status.ok()) Die("map its ring");
   fds.clear();
   // 6. Lines for bridge calls are the original's; the copy makes its own when it calls.
@@ -154,7 +145,8 @@ struct LetGo {
   }
 };
 
-// True in the copy.
+// True in the copy. Only the live worker tells Python of the fork: one that sleeps runs none of it,
+// and is still in the middle of its own fork.
 bool ForkAndAnswer(CopyRequest& request, Inheritance& inheritance, bool from_live_worker) {
   const absl::Time start = absl::Now();
   CopyKeeper keeper;
@@ -165,16 +157,15 @@ bool ForkAndAnswer(CopyRequest& request, Inheritance& inheritance, bool from_liv
   }
   std::optional<LetGo> let_go;
   if (from_live_worker && !inheritance.fds.empty()) let_go.emplace();
-  PyOS_BeforeFork();
+  if (from_live_worker) PyOS_BeforeFork();
   ProcessCopy copy = ForkCopy(request.message.kind == CopyKind::kBranched ? &keeper : nullptr);
   if (copy.in_copy) {
     BecomeCopy(request, inheritance, from_live_worker);
     let_go.reset();
     if (from_live_worker) DescribeProcess(inheritance);
-    PyOS_AfterFork_Child();
     return true;
   }
-  PyOS_AfterFork_Parent();
+  if (from_live_worker) PyOS_AfterFork_Parent();
   if (let_go && copy.pid > 0) let_go->Wait();
   request.fds.clear();
   wire::Copied copied = {
@@ -258,6 +249,7 @@ std::optional<Awakening> MakeCopy(CopyRequest request, const CopyContext& contex
       asleep = request.message.kind == CopyKind::kAsleep;
     }
   }
+  PyOS_AfterFork_Child();
   LeaveForkGuard();
   return Awakening{.reseed = request.message.reseed,
                    .not_carried = std::move(inheritance.not_carried)};

@@ -10,7 +10,7 @@
 
 namespace cellar::embed {
 
-// Called once in a worker. `cell_variable` is the contextvars.ContextVar with the number of the
+// Called once. `cell_variable` is the contextvars.ContextVar with the number of the
 // cell that the running code belongs to; `thread_origin()` gives that number for a thread without a
 // context.
 void InstallStreams(Output& output, PyObject* cell_variable, PyObject* thread_origin);

@@ -18,12 +18,36 @@
 #include "embed/interpreter.h"
 #include "embed/keeper.h"
 #include "embed/main.h"
+#include "embed/rehearsal.h"
 #include "embed/worker.h"
 #include "host/base/fds.h"
 #include "host/wire/control.h"
 
 namespace cellar::embed {
 namespace {
+
+// Without a request for so long, there is time for a rehearsal.
+constexpr int kQuietMilliseconds = 50;
+
+// The descriptors of a new session, on their way to its spare keeper and from there to the worker.
+bool SendFds(int socket, const std::vector<UniqueFd>& fds) {
+  std::vector<int> numbers;
+  for (const UniqueFd& fd : fds) numbers.push_back(fd.get());
+  return wire::SendControl(socket, wire::Fork{}, numbers).ok();
+}
+
+// Waits for them; ends the process when nobody is left to send them.
+std::vector<UniqueFd> ReceiveFds(int socket, size_t count) {
+  auto message = wire::ReceiveControl(socket);
+  if (!message.ok() || !*message || (*message)->fds.size() != count) _exit(0);
+  return std::move((*message)->fds);
+}
+
+UniqueFd TakeKeeperFd(std::vector<UniqueFd>& fds) {
+  UniqueFd keeper = std::move(fds[wire::kKeeperFd]);
+  fds.pop_back();
+  return keeper;
+}
 
 class Template {
  public:
@@ -38,6 +62,7 @@ class Template {
       // What a module has started cannot be undone, so begin again without it.
       RestartWithout(imported->started_threads, start, control_.get(), host_alive_.get());
     }
+    if (absl::Status status = BuildWorker(); !status.ok()) Fail(status);
     FreezeGarbageCollector(!start.preload.empty());
     wire::Ready ready = DescribeInterpreter();
     ready.warnings = std::move(start.warnings);
@@ -56,7 +81,14 @@ class Template {
     while (true) {
       pollfd fds[] = {
           {control_.get(), POLLIN, 0}, {host_alive_.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
-      if (poll(fds, 3, -1) < 0) continue;
+      const int ready = poll(fds, 3, rehearsed_ ? -1 : kQuietMilliseconds);
+      if (ready < 0) continue;
+      if (ready == 0) {
+        rehearsed_ = true;
+        Rehearse();
+        if (spare_) ForkSpare(signals.get());  // the one that waits is as the template was before
+        continue;
+      }
       if (fds[1].revents != 0) break;
       if (fds[0].revents != 0 && !HandleMessage(signals.get())) break;
       if (fds[2].revents != 0) ReapKeepers(signals.get());
@@ -85,24 +117,24 @@ class Template {
 
   void StartSession(uint32_t request, std::vector<UniqueFd> fds, int signals) {
     if (!GiveToSpare(fds)) {
-      pid_t keeper = ForkKeeper(signals, [&] { BeKeeper(std::move(fds)); });
+      pid_t keeper = ForkKeeper(signals, [&] {
+        UniqueFd host = TakeKeeperFd(fds);
+        BeKeeper(std::move(fds), std::move(host));
+      });
       if (keeper < 0) {
         (void)wire::SendControl(control_.get(),
                                 wire::ForkFailed{.request = request, .error = errno});
       }
     }
     fds.clear();
-    // A host that opens sessions one after the other gets its next keeper ahead of time: one fork
-    // less to wait for. Not for the first, which may be the only one.
+    // A host that opens sessions one after the other gets its next keeper and worker ahead of time.
+    // Not for the first, which may be the only one.
     if (++sessions_started_ > 1) ForkSpare(signals);
   }
 
   bool GiveToSpare(const std::vector<UniqueFd>& fds) {
     UniqueFd spare = std::move(spare_);
-    if (!spare) return false;
-    std::vector<int> numbers;
-    for (const UniqueFd& fd : fds) numbers.push_back(fd.get());
-    return wire::SendControl(spare.get(), wire::Fork{}, numbers).ok();
+    return spare && SendFds(spare.get(), fds);
   }
 
   void ForkSpare(int signals) {
@@ -147,27 +179,41 @@ class Template {
     spare_.reset();
   }
 
-  // Waits for a session to keep; ends with the template or the host.
+  // Waits, with a worker forked already, for a session to keep; ends with the template or the host.
   [[noreturn]] void BeSpare(UniqueFd template_socket) {
     prctl(PR_SET_NAME, "cellar-spare");
+    absl::StatusOr<std::pair<UniqueFd, UniqueFd>> birth = MakeSocketPair(SOCK_SEQPACKET);
+    if (!birth.ok()) _exit(1);
+    auto& [ours, theirs] = *birth;
+    pid_t worker = fork();
+    if (worker == 0) {
+      template_socket.reset();
+      ours.reset();
+      host_alive_.reset();
+      RunWorker([&] { return ReceiveFds(theirs.get(), wire::kForkFdCount - 1); });
+    }
+    theirs.reset();
     pollfd fds[] = {{template_socket.get(), POLLIN, 0}, {host_alive_.get(), POLLIN, 0}};
     while (poll(fds, 2, -1) < 0) {
     }
     if (fds[1].revents != 0) _exit(0);
-    auto message = wire::ReceiveControl(template_socket.get());
-    if (!message.ok() || !*message || (*message)->fds.size() != wire::kForkFdCount) _exit(0);
+    std::vector<UniqueFd> received = ReceiveFds(template_socket.get(), wire::kForkFdCount);
     template_socket.reset();
-    BeKeeper(std::move((*message)->fds));
+    UniqueFd host = TakeKeeperFd(received);
+    // Should the worker be gone, there is time for another.
+    if (worker < 0 || !SendFds(ours.get(), received)) BeKeeper(std::move(received), std::move(host));
+    received.clear();
+    ours.reset();
+    Keep(worker, std::move(host));
   }
 
-  [[noreturn]] void BeKeeper(std::vector<UniqueFd> fds) {
+  [[noreturn]] void BeKeeper(std::vector<UniqueFd> fds, UniqueFd host) {
     pid_t worker = fork();
     if (worker == 0) {
-      fds[wire::kKeeperFd].reset();
+      host.reset();
       host_alive_.reset();
-      RunWorker(std::move(fds));
+      RunWorker([&] { return std::move(fds); });
     }
-    UniqueFd host = std::move(fds[wire::kKeeperFd]);
     if (worker < 0) {
       (void)wire::SendControl(host.get(), wire::ForkFailed{.error = errno});
       _exit(1);
@@ -175,6 +221,10 @@ class Template {
     // 4. Only the worker may hold the other ends of the host's sockets and pipes, and of the
     // template's log.
     fds.clear();
+    Keep(worker, std::move(host));
+  }
+
+  [[noreturn]] void Keep(pid_t worker, UniqueFd host) {
     LeaveFiles();
     RunKeeper(worker, std::move(host), host_alive_.get());
   }
@@ -197,8 +247,9 @@ class Template {
   UniqueFd control_;
   UniqueFd host_alive_;
   std::set<pid_t> keepers_;
-  UniqueFd spare_;  // socket of a keeper that waits for a session
+  UniqueFd spare_;  // socket of a keeper that waits for a session, with its worker
   int sessions_started_ = 0;
+  bool rehearsed_ = false;
 };
 
 }  // namespace

@@ -62,9 +62,8 @@ absl::Status SendFrame(int channel, const std::string& frame, const std::vector<
 
 absl::StatusOr<std::optional<ControlMessage>> ReceiveControl(int socket) {
   ControlMessage message;
-  message.payload.resize(kMaxControlMessage);
-  iovec parts[2] = {{&message.type, sizeof(message.type)},
-                    {message.payload.data(), message.payload.size()}};
+  char payload[kMaxControlMessage];  // not a string of that size: a keeper's memory is counted in pages
+  iovec parts[2] = {{&message.type, sizeof(message.type)}, {payload, sizeof(payload)}};
   alignas(cmsghdr) char ancillary[CMSG_SPACE(kMaxFds * sizeof(int))];
   msghdr header = {.msg_iov = parts,
                    .msg_iovlen = 2,
@@ -84,7 +83,7 @@ absl::StatusOr<std::optional<ControlMessage>> ReceiveControl(int socket) {
       (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
     return absl::DataLossError("a control message is damaged");
   }
-  message.payload.resize(static_cast<size_t>(received) - sizeof(message.type));
+  message.payload.assign(payload, static_cast<size_t>(received) - sizeof(message.type));
   return message;
 }
 

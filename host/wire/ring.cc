@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <utility>
 
 namespace cellar::wire {
@@ -24,10 +25,10 @@ uint64_t RecordSize(const RecordHeader& header) {
 
 }  // namespace
 
-absl::StatusOr<RingMemory> RingMemory::Map(int memory_fd) {
-  void* base = mmap(nullptr, kRingMemorySize, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
-  if (base == MAP_FAILED) return ErrnoStatus(errno, "mapping the ring");
-  return RingMemory(base);
+absl::StatusOr<RingMemory> RingMemory::Map(std::optional<int> memory_fd) {
+  RingMemory memory(nullptr);
+  CELLAR_RETURN_IF_ERROR(memory.MapAt(memory_fd, 0));
+  return memory;
 }
 
 RingMemory::RingMemory(RingMemory&& other) noexcept : base_(std::exchange(other.base_, nullptr)) {}
@@ -41,11 +42,13 @@ RingMemory::~RingMemory() {
   if (base_ != nullptr) munmap(base_, kRingMemorySize);
 }
 
-absl::Status RingMemory::Remap(std::optional<int> memory_fd) {
-  const int flags = memory_fd ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-  void* base = mmap(base_, kRingMemorySize, PROT_READ | PROT_WRITE, MAP_FIXED | flags,
-                    memory_fd.value_or(-1), 0);
+absl::Status RingMemory::Remap(std::optional<int> memory_fd) { return MapAt(memory_fd, MAP_FIXED); }
+
+absl::Status RingMemory::MapAt(std::optional<int> memory_fd, int flags) {
+  flags |= memory_fd ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  void* base = mmap(base_, kRingMemorySize, PROT_READ | PROT_WRITE, flags, memory_fd.value_or(-1), 0);
   if (base == MAP_FAILED) return ErrnoStatus(errno, "mapping the ring");
+  base_ = base;
   return absl::OkStatus();
 }
 

@@ -67,13 +67,13 @@ static_assert(sizeof(RecordHeader) == 16);
 // A mapping of the shared memory. Unmapped when destroyed.
 class RingMemory {
  public:
-  static absl::StatusOr<RingMemory> Map(int memory_fd);
+  // Without a descriptor, memory of this process's own.
+  static absl::StatusOr<RingMemory> Map(std::optional<int> memory_fd);
   RingMemory(RingMemory&& other) noexcept;
   RingMemory& operator=(RingMemory&& other) noexcept;
   ~RingMemory();
 
-  // Puts other memory in the place of what is mapped, at the same address; without a descriptor,
-  // memory of this process's own.
+  // Puts other memory in the place of what is mapped, at the same address.
   absl::Status Remap(std::optional<int> memory_fd);
 
   RingHeader& header() const { return *static_cast<RingHeader*>(base_); }
@@ -81,6 +81,8 @@ class RingMemory {
 
  private:
   explicit RingMemory(void* base) : base_(base) {}
+  absl::Status MapAt(std::optional<int> memory_fd, int flags);
+
   void* base_ = nullptr;
 };
 

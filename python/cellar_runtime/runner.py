@@ -38,7 +38,8 @@ _MAX_FAILURES = 10  # of the loop in a row, without a single turn
 
 
 class Runner:
-    """One worker: its loop, its namespace, and the requests that come over the channel."""
+    """One worker: its loop, its namespace, and the requests that come over the channel. Made in the template, and run in
+    each worker that is forked from it."""
 
     def __init__(self):
         self._loop = _make_loop()
@@ -53,17 +54,42 @@ class Runner:
         _cellar.install(CELL, _thread_origin, self._cancel)
         _mark_threads()
         self._namespace = Namespace(cellar_prelude.names())
-        self._integrity = Integrity(self._loop._csock.fileno())
+        self._integrity = Integrity(self._loop.wakeup_fd())
         display.install(_publish)
         bridge.host.install(self._run_nested)
         cellar_prelude.bridge.connect(bridge.host)
         self._integrity.stdin.ask = bridge.host.ask_line
         import_hooks.after_import("getpass", stdin.hook_getpass(self._integrity.stdin))
+        self._loop.add_reader(_cellar.channel_fd(), self._on_readable)
+
+    def begin(self) -> None:
+        """In a forked worker, before it knows its host."""
+        self._loop.renew_self_pipe()
+        self._integrity.wakeup_fd = self._loop.wakeup_fd()
+        self._integrity.restore()
         os.register_at_fork(after_in_child=self._after_fork_in_child)
 
     def run(self) -> None:
+        """The life of a forked worker with its host."""
+        self._serve()
+        atexit._run_exitfuncs()
+
+    def rehearse(self) -> None:
+        """In the template: runs the cell that waits in the channel."""
+        self._serve()
+        if self._task is not None:
+            self._loop.run_until_complete(self._task)
+        self._exiting = False
+
+    def forget(self) -> None:
+        """Ends the rehearsal: nothing of its cells is left."""
+        self._context = contextvars.copy_context()
+        self._compiler = Compiler()
+        self._namespace.reset()
+        tracebacks.forget_sources()
+
+    def _serve(self):
         """Serves the channel until the host asks for the end."""
-        self._loop.add_reader(_cellar.channel_fd(), self._on_readable)
         failure = None
         while not self._exiting:
             try:
@@ -82,7 +108,6 @@ class Runner:
                 self._failures += 1
                 if self._failures > _MAX_FAILURES:
                     raise
-        atexit._run_exitfuncs()
 
     def _on_turn(self):
         self._failures = 0
@@ -342,10 +367,27 @@ class _Loop(asyncio.SelectorEventLoop):
         self._ssock, self._csock = _moved_high(self._ssock), _moved_high(self._csock)
         self._add_reader(self._ssock.fileno(), self._read_from_self)
 
+    def renew_self_pipe(self):
+        """In a copy of the process: what it has is the original's too."""
+        self._close_self_pipe()
+        self._make_self_pipe()
 
-def run_worker() -> None:
-    """The whole life of a worker, called once after the fork."""
-    Runner().run()
+    def wakeup_fd(self):
+        """A byte that a signal writes here wakes the loop."""
+        return self._csock.fileno()
+
+    def own_fds(self):
+        """The descriptors that a copy makes anew by itself."""
+        return {self._ssock.fileno(), self._csock.fileno()}
+
+
+worker = None  # the one that the template has built, and its forks run
+
+
+def build() -> None:
+    """Called once, in the template, when everything is imported."""
+    global worker
+    worker = Runner()
 
 
 def _make_loop():

@@ -23,7 +23,7 @@ def make_copy(loop, integrity) -> list[str] | None:
         lost = LostThreads()
         random = sys.modules.get("random")
         random_state = random.getstate() if random is not None else None  # every child is seeded anew
-        own_fds = {loop._ssock.fileno(), loop._csock.fileno()}
+        own_fds = loop.own_fds()
     except Exception as error:  # a cell broke one of the modules
         _cellar.refuse_copy(f"{type(error).__name__}: {error}")
         return None
@@ -39,7 +39,7 @@ def make_copy(loop, integrity) -> list[str] | None:
         elif random is not None:
             random.setstate(random_state)
         _renew_loop(loop)
-        integrity.wakeup_fd = loop._csock.fileno()
+        integrity.wakeup_fd = loop.wakeup_fd()
         integrity.restore()
         _disown_children()
         lost.settle()
@@ -58,8 +58,7 @@ def reseed_numpy() -> None:
 
 def _renew_loop(loop):
     asyncio._set_running_loop(loop)  # it remembers the process that it ran in
-    loop._close_self_pipe()
-    loop._make_self_pipe()
+    loop.renew_self_pipe()
     for key in list(loop._selector.get_map().values()):
         reader = key.data[0]
         callback = reader._callback if reader is not None else None

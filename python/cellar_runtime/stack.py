@@ -35,6 +35,13 @@ def register_source(name: str, text: str) -> None:
         pass
 
 
+def forget_sources() -> None:
+    """No cell has run yet."""
+    for name in _sources:
+        linecache.cache.pop(name, None)
+    _sources.clear()
+
+
 def cell_sources():
     """The lines of each cell, the newest first."""
     for _, _, lines, _ in reversed(list(_sources.values())):

@@ -11,7 +11,7 @@ import traceback
 from itertools import islice
 
 from cellar_runtime import guard, stack
-from cellar_runtime.stack import register_source as register_source
+from cellar_runtime.stack import forget_sources as forget_sources, register_source as register_source
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_EVALUE_BYTES = 16 * 1024
