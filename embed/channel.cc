@@ -95,6 +95,11 @@ void Channel::WaitUntilReadable() {
   poll(&ready, 1, -1);
 }
 
+bool Channel::IsReadable() const {
+  pollfd ready = {fd_.get(), POLLIN, 0};
+  return poll(&ready, 1, 0) > 0;
+}
+
 void Channel::Adopt(UniqueFd fd) {
   const int number = fd_.release();
   dup3(fd.get(), number, O_CLOEXEC);

@@ -31,6 +31,7 @@ class Channel {
   // Whatever has arrived, without waiting. Ends the process when the host is gone.
   std::vector<Message> Receive();
   void WaitUntilReadable();
+  bool IsReadable() const;
 
   // In a copy of this process: speaks to the host over `fd` from now on, under the old number.
   void Adopt(UniqueFd fd);

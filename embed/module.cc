@@ -20,6 +20,7 @@
 #include "embed/snapshot.h"
 #include "embed/streams.h"
 #include "embed/worker.h"
+#include "host/base/brief_look.h"
 #include "host/base/fds.h"
 #include "host/wire/messages.h"
 
@@ -144,6 +145,13 @@ void SendDone(uint32_t cell, int status, bool stdin_requested) {
                   .stdin_requested = stdin_requested});
 }
 
+// The next cell often comes at once.
+void Linger() {
+  constexpr absl::Duration kPauseBetweenCells = absl::Microseconds(50);
+  py::gil_scoped_release released;
+  LookBriefly(kPauseBetweenCells, [] { return Worker().channel.IsReadable(); });
+}
+
 void LimitResources(uint64_t memory_cap, uint64_t open_files) {
   rlimit limit;
   if (memory_cap > 0 && getrlimit(RLIMIT_DATA, &limit) == 0) {
@@ -261,6 +269,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
     Send(wire::QueryAnswer{.request = request, .ok = ok, .data = data});
   });
   m.def("write", &WriteBytes);
+  m.def("linger", &Linger);
   m.def("begin_cell", &BeginCellInWorker);
   m.def("end_cell", &EndCell);
   m.def("was_interrupted", &CellWasInterrupted);

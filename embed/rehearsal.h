@@ -1,6 +1,7 @@
-// Cells that the template runs in the worker it has built, before others are forked from it. What CPython
-// writes when code runs for the first few times (inline caches, counts of references, memory out of
-// half-filled pages, modules imported late) is then shared by all sessions, and no longer done by each.
+// Cells that the template runs in the worker it has built, before others are forked from it. What
+// CPython writes when code runs for the first few times (inline caches, counts of references,
+// memory out of half-filled pages, modules imported late) is then shared by all sessions, and no
+// longer done by each.
 #pragma once
 
 namespace cellar::embed {

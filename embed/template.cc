@@ -201,7 +201,8 @@ class Template {
     template_socket.reset();
     UniqueFd host = TakeKeeperFd(received);
     // Should the worker be gone, there is time for another.
-    if (worker < 0 || !SendFds(ours.get(), received)) BeKeeper(std::move(received), std::move(host));
+    if (worker < 0 || !SendFds(ours.get(), received))
+      BeKeeper(std::move(received), std::move(host));
     received.clear();
     ours.reset();
     Keep(worker, std::move(host));

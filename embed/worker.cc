@@ -37,10 +37,10 @@ absl::Status MakeParts() {
   CELLAR_ASSIGN_OR_RETURN(UniqueFd out, OpenNull());
   CELLAR_ASSIGN_OR_RETURN(UniqueFd err, OpenNull());
   CELLAR_ASSIGN_OR_RETURN(UniqueFd faults, OpenNull());
-  g_worker = new WorkerParts{
-      Channel(std::move(channel.first)),
-      Output(std::move(ring), std::move(doorbell), std::move(out), std::move(err)),
-      std::move(faults)};
+  g_worker =
+      new WorkerParts{Channel(std::move(channel.first)),
+                      Output(std::move(ring), std::move(doorbell), std::move(out), std::move(err)),
+                      std::move(faults)};
   return absl::OkStatus();
 }
 
@@ -53,7 +53,8 @@ absl::Status BuildWorker() {
   try {
     py::module_::import("cellar_runtime.runner").attr("build")();
   } catch (py::error_already_set& error) {
-    return absl::InternalError(std::string("cellar's runtime could not be set up: ") + error.what());
+    return absl::InternalError(std::string("cellar's runtime could not be set up: ") +
+                               error.what());
   }
   return absl::OkStatus();
 }

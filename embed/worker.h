@@ -1,6 +1,6 @@
-// A worker, in two steps. The template builds one, with descriptors that lead nowhere; each worker that is
-// forked from it puts the host's in their place and runs. What the building costs, in time and memory, is
-// so paid once and not by each session.
+// A worker, in two steps. The template builds one, with descriptors that lead nowhere; each worker
+// that is forked from it puts the host's in their place and runs. What the building costs, in time
+// and memory, is so paid once and not by each session.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,9 @@ WorkerParts& Worker();
 // In the template, after all imports: makes the parts, and the runtime's half on top of them.
 absl::Status BuildWorker();
 
-// In a forked worker, between fork and PyOS_AfterFork_Child. `await_fds` gives it the host's descriptors,
-// those of wire::BirthFd before the keeper's, and may wait for them: all else is then done already.
+// In a forked worker, between fork and PyOS_AfterFork_Child. `await_fds` gives it the host's
+// descriptors, those of wire::BirthFd before the keeper's, and may wait for them: all else is then
+// done already.
 [[noreturn]] void RunWorker(const std::function<std::vector<UniqueFd>()>& await_fds);
 
 // Puts the host's descriptors in the place of the worker's, under the numbers that Python knows.

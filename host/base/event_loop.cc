@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <ctime>
 
+#include "host/base/brief_look.h"
+
 namespace cellar {
 namespace {
 
@@ -100,11 +102,21 @@ std::optional<absl::Duration> EventLoop::RunDue() {
   return absl::Nanoseconds(std::max<int64_t>(wait, 0));
 }
 
-void EventLoop::Wait(absl::Duration limit, Events& events) const {
-  timespec timeout = absl::ToTimespec(limit);
-  timespec* timeout_or_forever = limit == absl::InfiniteDuration() ? nullptr : &timeout;
-  events.count = std::max(0, epoll_pwait2(epoll_.get(), events.list.data(), events.list.size(),
-                                          timeout_or_forever, nullptr));
+void EventLoop::Wait(absl::Duration limit, Events& events) {
+  const absl::Duration expected = absl::Nanoseconds(expected_within_.exchange(0));
+  auto wait = [&](absl::Duration at_most) {
+    timespec timeout = absl::ToTimespec(at_most);
+    timespec* timeout_or_forever = at_most == absl::InfiniteDuration() ? nullptr : &timeout;
+    events.count = std::max(0, epoll_pwait2(epoll_.get(), events.list.data(), events.list.size(),
+                                            timeout_or_forever, nullptr));
+    return events.count > 0;
+  };
+  const bool looked = expected > absl::ZeroDuration();
+  if (looked &&
+      LookBriefly(std::min(limit, expected), [&] { return wait(absl::ZeroDuration()); })) {
+    return;
+  }
+  wait(limit);
 }
 
 void EventLoop::Dispatch(const Events& events) {

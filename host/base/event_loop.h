@@ -45,6 +45,9 @@ class EventLoop {
   TimerId After(absl::Duration delay, Task task);
   void Cancel(TimerId id);
 
+  // An event will most likely come within that time: the next wait looks for it before it sleeps.
+  void ExpectWithin(absl::Duration time) { expected_within_ = absl::ToInt64Nanoseconds(time); }
+
   // Runs `task` on the loop's thread, in order of posting. Any thread.
   void Post(Task task);
 
@@ -76,7 +79,7 @@ class EventLoop {
   // Does what was posted and what is due. Returns how long to wait for events; nothing after
   // Stop().
   std::optional<absl::Duration> RunDue();
-  void Wait(absl::Duration limit, Events& events) const;
+  void Wait(absl::Duration limit, Events& events);
   void Dispatch(const Events& events);
 
  private:
@@ -96,6 +99,7 @@ class EventLoop {
   UniqueFd wake_;  // eventfd, written by Post
   std::atomic<std::thread::id> thread_;
   bool stopped_ = false;
+  std::atomic<int64_t> expected_within_ = 0;  // nanoseconds
 
   // Events of one epoll_wait batch may name a descriptor that an earlier callback of the batch
   // closed and a later one opened anew: the generation tells them apart.

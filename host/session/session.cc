@@ -14,6 +14,8 @@ constexpr absl::Duration kCloseGrace = absl::Seconds(1);
 constexpr absl::Duration kSettleLimit = absl::Seconds(5);
 // More deaths than this, with no cell between them that went well, and cells are refused.
 constexpr int kMaxDeathsInARow = 3;
+// The outcome of most cells comes within this time, and is then worth not going to sleep.
+constexpr absl::Duration kQuickCell = absl::Microseconds(100);
 
 Stream ToStream(wire::StreamId stream) {
   return stream == wire::StreamId::kStdout ? Stream::kStdout : Stream::kStderr;
@@ -177,6 +179,7 @@ void Session::SendCell() {
     worker_->Send(wire::Enter{.cwd = request.cwd, .environment = request.environment});
   }
   worker_->Send(wire::Execute{.cell = running_->outcome.execution_count, .code = request.code});
+  loop_.ExpectWithin(kQuickCell);
 }
 
 std::unique_ptr<Session::RunningCell> Session::MakeCell(CellJob job) {

@@ -62,7 +62,8 @@ absl::Status SendFrame(int channel, const std::string& frame, const std::vector<
 
 absl::StatusOr<std::optional<ControlMessage>> ReceiveControl(int socket) {
   ControlMessage message;
-  char payload[kMaxControlMessage];  // not a string of that size: a keeper's memory is counted in pages
+  char payload[kMaxControlMessage];  // not a string of that size: a keeper's memory is counted in
+                                     // pages
   iovec parts[2] = {{&message.type, sizeof(message.type)}, {payload, sizeof(payload)}};
   alignas(cmsghdr) char ancillary[CMSG_SPACE(kMaxFds * sizeof(int))];
   msghdr header = {.msg_iov = parts,

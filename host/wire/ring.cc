@@ -46,7 +46,8 @@ absl::Status RingMemory::Remap(std::optional<int> memory_fd) { return MapAt(memo
 
 absl::Status RingMemory::MapAt(std::optional<int> memory_fd, int flags) {
   flags |= memory_fd ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-  void* base = mmap(base_, kRingMemorySize, PROT_READ | PROT_WRITE, flags, memory_fd.value_or(-1), 0);
+  void* base =
+      mmap(base_, kRingMemorySize, PROT_READ | PROT_WRITE, flags, memory_fd.value_or(-1), 0);
   if (base == MAP_FAILED) return ErrnoStatus(errno, "mapping the ring");
   base_ = base;
   return absl::OkStatus();

@@ -25,6 +25,7 @@ _current_task, _CancelledError, _exit = asyncio.current_task, asyncio.CancelledE
 _guarded, _GuardedCoroutine = _cellar.guarded, _cellar.GuardedCoroutine
 _set_wakeup_fd, _take_pending_interrupt = signal.set_wakeup_fd, _cellar.take_pending_interrupt
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
+_linger = _cellar.linger
 
 # The cell that code belongs to: tasks and callbacks inherit it from the cell that started them.
 CELL = contextvars.ContextVar("cellar_cell", default=0)
@@ -240,6 +241,7 @@ class Runner:
                 status = self._report(cell, error)
         _end_cell()
         _send_done(cell, status, self._integrity.stdin.requested)
+        _linger()
 
     def _load_modules(self, cell):
         # Here and not at the start, so that one that hangs is in reach of the cell's time-out.
