@@ -37,8 +37,8 @@ bool SendFds(int socket, const std::vector<UniqueFd>& fds) {
 }
 
 // Waits for them; ends the process when nobody is left to send them.
-std::vector<UniqueFd> ReceiveFds(int socket, size_t count) {
-  auto message = wire::ReceiveControl(socket);
+std::vector<UniqueFd> ReceiveFds(UniqueFd socket, size_t count) {
+  auto message = wire::ReceiveControl(socket.get());
   if (!message.ok() || !*message || (*message)->fds.size() != count) _exit(0);
   return std::move((*message)->fds);
 }
@@ -190,15 +190,14 @@ class Template {
       template_socket.reset();
       ours.reset();
       host_alive_.reset();
-      RunWorker([&] { return ReceiveFds(theirs.get(), wire::kForkFdCount - 1); });
+      RunWorker([&] { return ReceiveFds(std::move(theirs), wire::kForkFdCount - 1); });
     }
     theirs.reset();
     pollfd fds[] = {{template_socket.get(), POLLIN, 0}, {host_alive_.get(), POLLIN, 0}};
     while (poll(fds, 2, -1) < 0) {
     }
     if (fds[1].revents != 0) _exit(0);
-    std::vector<UniqueFd> received = ReceiveFds(template_socket.get(), wire::kForkFdCount);
-    template_socket.reset();
+    std::vector<UniqueFd> received = ReceiveFds(std::move(template_socket), wire::kForkFdCount);
     UniqueFd host = TakeKeeperFd(received);
     // Should the worker be gone, there is time for another.
     if (worker < 0 || !SendFds(ours.get(), received))

@@ -1,6 +1,6 @@
-// The template: a warm interpreter with one thread and no event loop, from which keepers and
-// workers are forked. It answers the host's fork requests and is the last resort that ends what a
-// dead keeper left behind.
+// The template: a warm interpreter with one thread, in which a worker is built but does not run,
+// and from which keepers and workers are forked. It answers the host's fork requests and is the
+// last resort that ends what a dead keeper left behind.
 #pragma once
 
 #include "host/base/unique_fd.h"
