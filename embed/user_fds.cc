@@ -124,12 +124,8 @@ std::string DescribeDead(int fd) {
     case S_IFIFO:
       return "a pipe (descriptor " + std::to_string(fd) + ")";
     case S_IFCHR:
-    case S_IFBLK: {
-      std::string name = NameOf(fd);
-      bool gpu = name.starts_with("/dev/nvidia") || name.starts_with("/dev/dri") ||
-                 name.starts_with("/dev/kfd");
-      return (gpu ? "the GPU context of " : "the device ") + name;
-    }
+    case S_IFBLK:
+      return DescribeDevice(NameOf(fd));
   }
   return "";
 }
@@ -168,6 +164,12 @@ std::vector<UserFd> ListUserFds(const std::set<int>& own, uint64_t out_inode, ui
   }
   closedir(directory);
   return fds;
+}
+
+std::string DescribeDevice(const std::string& path) {
+  const bool gpu =
+      path.starts_with("/dev/nvidia") || path.starts_with("/dev/dri/") || path == "/dev/kfd";
+  return (gpu ? "the GPU context of " : "the device ") + path;
 }
 
 std::vector<std::string> DescribeUserFds(const std::vector<UserFd>& fds) {

@@ -28,6 +28,9 @@ std::vector<UserFd> ListUserFds(const std::set<int>& own, uint64_t out_inode, ui
 // In the copy, before ReplaceUserFds: what will not be there, or is not undone, one phrase each.
 std::vector<std::string> DescribeUserFds(const std::vector<UserFd>& fds);
 
+// The phrase for an open device. A context on a GPU, which a fork does not carry, is known by it.
+std::string DescribeDevice(const std::string& path);
+
 // In the copy, after its own descriptors have been put in place.
 void ReplaceUserFds(const std::vector<UserFd>& fds);
 

@@ -499,10 +499,12 @@ void Session::OnWorkerExit(WorkerExit exit) {
 }
 
 // It was dead already when the cell was sent to it: the cell before is the last that it began. A
-// worker that wrote garbage is not believed.
+// worker that wrote garbage is not believed; one that went with its keeper, which can no longer
+// tell how it ended, is.
 bool Session::FoundDead(const WorkerExit& exit) {
+  const bool with_its_keeper = !exit.signal && !exit.exit_code;
   return worker_ready_ && running_ != nullptr && !running_->ended && running_->ladder == nullptr &&
-         running_->outcome.runs == 1 && exit.reason.empty() &&
+         running_->outcome.runs == 1 && (exit.reason.empty() || with_its_keeper) &&
          worker_->HasBegun(running_->outcome.execution_count - 1);
 }
 

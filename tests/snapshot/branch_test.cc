@@ -1,4 +1,6 @@
 // Sessions that branch off from others.
+#include <signal.h>
+
 #include <string>
 
 #include "tests/library/leftovers.h"
@@ -43,6 +45,35 @@ TEST_F(BranchTest, DiesAlone) {
   Run("import os\nos.abort()");
   EXPECT_EQ(EvaluateIn(*branch.session, "x"), "1");
   EXPECT_EQ(Evaluate("x"), "1");
+}
+
+// Its processes are below the keeper of the session that it came from, and end with that one.
+TEST_F(BranchTest, GoesOnAfreshWhenTheKeeperOfItsOriginIsKilled) {
+  const int keeper = std::stoi(Evaluate("import os; x = 1; os.getppid()"));
+  Branched busy = Branch();
+  Branched idle = Branch();
+  session().Close();  // the keeper stays for the branches
+  const int idle_worker = std::stoi(EvaluateIn(*idle.session, "os.getpid()"));
+  StartedCell cell(*busy.session, "print('ready')\nimport time\ntime.sleep(100)");
+  cell.WaitFor("ready");
+  kill(keeper, SIGKILL);
+  CellOutcome ended = cell.Join();
+  EXPECT_THAT(ended, Fails("WorkerDied"));
+  EXPECT_EQ(ended.state, StateAfter::kLost);
+  EXPECT_EQ(ended.state_detail, "the worker ended because its keeper was killed, state lost");
+  ASSERT_TRUE(Eventually([&] { return kill(idle_worker, 0) != 0; }));
+  for (Session* branch : {busy.session.get(), idle.session.get()}) {
+    absl::StatusOr<CellOutcome> next = branch->Run("'x' in globals()");
+    ASSERT_TRUE(next.ok()) << next.status();
+    EXPECT_THAT(*next, ResultIs("False"));
+    EXPECT_EQ(next->state, StateAfter::kFresh);
+    EXPECT_EQ(next->state_detail,
+              "the worker ended because its keeper was killed; this cell ran in a fresh session");
+    // And it is as well kept as any other session.
+    absl::StatusOr<CellOutcome> died = branch->Run("import os\nos.abort()");
+    ASSERT_TRUE(died.ok()) << died.status();
+    EXPECT_EQ(died->state, StateAfter::kRestored) << died->state_detail;
+  }
 }
 
 TEST_F(BranchTest, CanStartFromAKeptSnapshot) {

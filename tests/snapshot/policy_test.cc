@@ -88,6 +88,12 @@ TEST_F(AutoTest, DoesNotForkUnderThreadsThatItDoesNotKnow) {
   EXPECT_THAT(Kept(), IsEmpty());
 }
 
+TEST_F(AutoTest, ForksUnderThreadsOfOpenMp) {
+  ASSERT_THAT(Run("import ctypes\nctypes.CDLL('" CELLAR_PARALLEL_SUM "').parallel_sum(1000, 4)"),
+              ResultIs("499500"));
+  EXPECT_TRUE(WaitForSnapshotBefore(2)) << Status().note;
+}
+
 class AlwaysTest : public PolicyTest {
  protected:
   SessionOptions Options() override {

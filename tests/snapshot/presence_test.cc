@@ -190,5 +190,44 @@ TEST_F(PresenceTest, AsyncioProcessesAndServersEnd) {
               ResultIs("0"));
 }
 
+// --- on both sides
+// --------------------------------------------------------------------------------
+
+class OpenMpTest : public PresenceTest {
+ protected:
+  void SetUp() override {
+    PresenceTest::SetUp();
+    EXPECT_THAT(Run("import ctypes\nlibrary = ctypes.CDLL('" CELLAR_PARALLEL_SUM
+                    "')\nlibrary.parallel_sum(1000, 4)"),
+                ResultIs("499500"));
+  }
+};
+
+TEST_F(OpenMpTest, ComputesInTheLiveSessionAndInTheRestoredOne) {
+  EXPECT_THAT(RunBriefly("library.parallel_sum(2000, 4)"), ResultIs("1999000"));
+  EXPECT_EQ(Restore(), "");
+  EXPECT_THAT(RunBriefly("library.parallel_sum(3000, 4)"), ResultIs("4498500"));
+  EXPECT_EQ(Restore(), "");
+  EXPECT_THAT(RunBriefly("library.parallel_sum(1000, 3)"), ResultIs("499500"));
+}
+
+TEST_F(OpenMpTest, ComputesInABranch) {
+  Branched branch = Branch();
+  ASSERT_NE(branch.session, nullptr);
+  absl::StatusOr<CellOutcome> computed =
+      branch.session->Run("library.parallel_sum(2000, 4)", {.timeout = absl::Seconds(5)});
+  ASSERT_TRUE(computed.ok()) << computed.status();
+  EXPECT_THAT(*computed, ResultIs("1999000"));
+  EXPECT_THAT(RunBriefly("library.parallel_sum(3000, 4)"), ResultIs("4498500"));
+}
+
+TEST_F(OpenMpTest, ComputesAfterThreadsHaveComputedToo) {
+  Run("import threading\ndone = threading.Event()\n"
+      "def compute():\n    library.parallel_sum(1000, 4); done.set(); threading.Event().wait()\n"
+      "threading.Thread(target=compute, name='computer', daemon=True).start(); done.wait()");
+  EXPECT_THAT(Restore(), HasSubstr("the thread computer"));
+  EXPECT_THAT(RunBriefly("library.parallel_sum(2000, 4)"), ResultIs("1999000"));
+}
+
 }  // namespace
 }  // namespace cellar::testing

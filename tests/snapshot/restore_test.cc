@@ -114,11 +114,14 @@ TEST_F(RestoreTest, ToBeforeACellThatEndedTheMemoryCap) {
 
 TEST_F(RestoreTest, NothingIsLeftWhenTheKeeperIsKilled) {
   const int keeper = std::stoi(Evaluate("import os; os.getppid()"));
+  const int worker = std::stoi(Evaluate("os.getpid()"));
   kill(keeper, SIGKILL);
-  ASSERT_TRUE(Eventually([&] { return kill(keeper, 0) != 0; }));
+  ASSERT_TRUE(Eventually([&] { return kill(worker, 0) != 0; }));
   CellOutcome next = Run("'x' in globals()");
-  if (!next.ok()) next = Run("'x' in globals()");
   EXPECT_THAT(next, ResultIs("False"));
+  EXPECT_EQ(next.state, StateAfter::kFresh);
+  EXPECT_EQ(next.state_detail,
+            "the worker ended because its keeper was killed; this cell ran in a fresh session");
   // The fixture sees that the snapshots are gone too.
 }
 

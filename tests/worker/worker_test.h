@@ -23,14 +23,9 @@
 #include "cellar/testing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/sanitized.h"
 
 namespace cellar::testing {
-
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
 
 // For what must come, on a machine that may be busy.
 inline constexpr absl::Duration kPatience = absl::Seconds(10);

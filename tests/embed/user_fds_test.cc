@@ -1,0 +1,66 @@
+#include "embed/user_fds.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "host/base/unique_fd.h"
+
+namespace cellar::embed {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Everything that is open before a test opens more is not a cell's.
+class UserFdsTest : public testing::Test {
+ protected:
+  UserFdsTest() {
+    for (const UserFd& fd : ListUserFds({}, 0, 0)) own_.insert(fd.number);
+  }
+  std::vector<UserFd> List() const { return ListUserFds(own_, 0, 0); }
+
+ private:
+  std::set<int> own_;
+};
+
+TEST_F(UserFdsTest, ADeviceOfAGpuIsNamedAsSuch) {
+  for (const char* path : {"/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/kfd",
+                           "/dev/dri/card0", "/dev/dri/renderD128"}) {
+    EXPECT_EQ(DescribeDevice(path), std::string("the GPU context of ") + path);
+  }
+  for (const char* path : {"/dev/pts/3", "/dev/fuse", "/dev/driver", "/tmp/dev/nvidia0"}) {
+    EXPECT_EQ(DescribeDevice(path), std::string("the device ") + path);
+  }
+}
+
+TEST_F(UserFdsTest, ATerminalIsNamedAndDeadInTheCopy) {
+  UniqueFd terminal(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  ASSERT_TRUE(terminal);
+  const std::vector<UserFd> fds = List();
+  ASSERT_EQ(fds.size(), 1u);
+  EXPECT_EQ(fds[0].kind, UserFd::Kind::kDead);
+  char path[64] = {};
+  ASSERT_GT(
+      readlink(("/proc/self/fd/" + std::to_string(terminal.get())).c_str(), path, sizeof(path) - 1),
+      0);
+  EXPECT_THAT(DescribeUserFds(fds), ElementsAre(std::string("the device ") + path));
+
+  ReplaceUserFds(fds);
+  EXPECT_FALSE(isatty(terminal.get()));
+  char byte;
+  EXPECT_EQ(read(terminal.get(), &byte, 1), 0);
+  EXPECT_NE(fcntl(terminal.get(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST_F(UserFdsTest, NobodyMissesADeviceThatIsTheSameForAll) {
+  UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  UniqueFd random(open("/dev/urandom", O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(null && random);
+  EXPECT_THAT(List(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace cellar::embed
