@@ -50,6 +50,24 @@ class DaemonTest(ProgramTest):
         return self.run_cellar("eval", "-s", "work", *args, **options)
 
 
+class Log(DaemonTest):
+    def test_a_log_that_has_grown_is_put_aside(self):
+        self.run_in_session("pass")
+        path = os.path.join(self.directory, "daemon.log")
+        with open(path, "a") as log:
+            log.write("x" * (1 << 20) + "\n")
+        self.assertEqual(self.run_cellar("daemon", "stop")[0], 0)
+        with open(path) as log, open(path + ".1") as old:
+            self.assertRegex(log.read(), r"^\S+Z ends: [^\n]*\n$")
+            self.assertRegex(old.read(), r"^\S+Z started, [^\n]*\nx{1048576}\n$")
+        for name in (path, path + ".1"):
+            self.assertEqual(stat.S_IMODE(os.stat(name).st_mode), 0o600)
+        # The next daemon goes on with it.
+        self.run_in_session("pass")
+        with open(path) as log:
+            self.assertIn("started", log.read())
+
+
 class Input(DaemonTest):
     def test_input_is_asked_of_the_client_whose_call_it_is(self):
         self.run_in_session("pass")
