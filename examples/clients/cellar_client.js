@@ -13,9 +13,7 @@ class Cellar {
     this.server = spawn(process.env.CELLAR || "cellar", ["serve"], { stdio: ["pipe", "pipe", "inherit"] });
     createInterface({ input: this.server.stdout }).on("line", (line) => this.#take(JSON.parse(line)));
     this.ended = new Promise((resolve) => this.server.on("exit", resolve));
-    if (Object.keys(tools).length > 0) {
-      this.request("tools", { tools: Object.keys(tools).map((name) => ({ name })) });
-    }
+    this.request("tools", { tools: Object.keys(tools).map((name) => ({ name })) });
   }
 
   // The result of a cell; what it prints goes to `onText` while it runs.
@@ -24,7 +22,7 @@ class Cellar {
   }
 
   // The last frame of a request.
-  request(type, fields = {}, onText = () => {}) {
+  request(type, fields, onText = () => {}) {
     const id = String(++this.requests);
     this.#send({ id, type, ...fields });
     return new Promise((resolve, reject) => this.pending.set(id, { resolve, reject, onText }));
@@ -39,21 +37,13 @@ class Cellar {
   async #take(frame) {
     const request = this.pending.get(frame.id);
     if (frame.type === "call") {
-      this.#send({ type: "reply", call: frame.call, ...(await this.#answer(frame)) });
+      const answer = (async () => ({ value: (await this.tools[frame.name](frame.args)) ?? null }))();
+      this.#send({ type: "reply", call: frame.call, ...(await answer.catch((error) => ({ error: String(error) }))) });
     } else if (frame.type === "stdout" || frame.type === "stderr") {
-      request.onText(frame.text, frame.type);
+      request.onText(frame.text);
     } else if (frame.type === "done") {
       this.pending.delete(frame.id);
-      if (frame.status === "refused") request.reject(new Error(frame.error.evalue));
-      else request.resolve(frame);
-    }
-  }
-
-  async #answer(call) {
-    try {
-      return { value: (await this.tools[call.name](call.args)) ?? null };
-    } catch (error) {
-      return { error: String(error) };
+      frame.status === "refused" ? request.reject(new Error(frame.error.evalue)) : request.resolve(frame);
     }
   }
 
@@ -64,14 +54,14 @@ class Cellar {
 
 module.exports = { Cellar };
 
-if (require.main === module) {
-  (async () => {
-    const cellar = new Cellar({ weather: ({ city }) => `sunny in ${city}` });
-    await cellar.eval("x = 6");
-    const onText = (text) => process.stdout.write(text);
-    console.log((await cellar.eval("print('working'); x * 7", { onText })).text);
-    console.log((await cellar.eval("tool.weather({'city': 'Lisbon'})")).text);
-    console.log((await cellar.eval("1 / 0")).cells[0].error.evalue);
-    await cellar.close();
-  })();
+async function main() {
+  const cellar = new Cellar({ weather: ({ city }) => `sunny in ${city}` });
+  await cellar.eval("x = 6");
+  const onText = (text) => process.stdout.write(text);
+  console.log((await cellar.eval("print('working'); x * 7", { onText })).text);
+  console.log((await cellar.eval("tool.weather({'city': 'Lisbon'})")).text);
+  console.log((await cellar.eval("1 / 0")).cells[0].error.evalue);
+  await cellar.close();
 }
+
+if (require.main === module) main();

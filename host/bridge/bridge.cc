@@ -115,6 +115,7 @@ void Bridge::AddLine(UniqueFd socket, bool of_main_thread) {
 }
 
 void Bridge::OnCall(Line& line, wire::BridgeCall call) {
+  listener_.OnCallComes();
   if (interrupted_cells_.contains(call.cell)) {
     line.Send(wire::BridgeAnswer{.call = call.call, .kind = wire::AnswerKind::kCancelled});
     return;
@@ -130,8 +131,9 @@ void Bridge::OnCall(Line& line, wire::BridgeCall call) {
   calls_[id] = {.line = &line,
                 .number = call.call,
                 .cell = call.cell,
+                .is_input = call.name == BridgeProvider::kInput,
                 .limit_timer = loop_.After(options_.limit, [this, id] { OnLimit(id); })};
-  if (++under_way_[call.cell] == 1) listener_.OnCallsChanged(call.cell);
+  if (calls_[id].is_input || ++under_way_[call.cell] == 1) listener_.OnCallsChanged(call.cell);
   options_.provider->Start({.id = id,
                             .session = options_.session,
                             .cell = call.cell,
@@ -203,10 +205,9 @@ std::optional<Bridge::Call> Bridge::Remove(uint64_t id) {
   if (found.empty()) return std::nullopt;
   const Call& call = found.mapped();
   loop_.Cancel(call.limit_timer);
-  if (--under_way_[call.cell] == 0) {
-    under_way_.erase(call.cell);
-    listener_.OnCallsChanged(call.cell);
-  }
+  const bool is_last = !call.is_input && --under_way_[call.cell] == 0;
+  if (is_last) under_way_.erase(call.cell);
+  if (is_last || call.is_input) listener_.OnCallsChanged(call.cell);
   return call;
 }
 
@@ -214,6 +215,14 @@ std::optional<uint32_t> Bridge::WaitingCell(uint64_t call) const {
   auto found = calls_.find(call);
   if (found == calls_.end() || !found->second.line->of_main_thread()) return std::nullopt;
   return found->second.cell;
+}
+
+std::optional<uint64_t> Bridge::CallOfMainThread() const {
+  // The last one: those before it wait for what is nested in them.
+  for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
+    if (call->second.line->of_main_thread()) return call->first;
+  }
+  return std::nullopt;
 }
 
 void Bridge::RunNested(uint64_t call, uint32_t cell, const std::string& code) {

@@ -29,7 +29,11 @@ inline constexpr absl::Duration kBridgeLimit = absl::Hours(1);
 class BridgeListener {
  public:
   virtual ~BridgeListener() = default;
-  // The first call of a cell is under way, or its last one has ended.
+  // A call has come; the provider hears of it after this. What the cell printed before it is there
+  // to be read.
+  virtual void OnCallComes() = 0;
+  // The first call of a cell is under way, or its last one has ended; or a person has been asked
+  // for input, or has answered.
   virtual void OnCallsChanged(uint32_t cell) = 0;
   // The worker has given up the call: what was to be run inside its wait, and was not, will not be.
   // What the worker sent over its channel before is there to be read.
@@ -55,13 +59,18 @@ class Bridge : private LineListener {
 
   void AddLine(UniqueFd socket, bool of_main_thread);
 
+  // Whether the host has something to do for that cell. Input does not count: nobody may be there.
   bool HasCalls(uint32_t cell) const { return under_way_.contains(cell); }
+  // Whether that call is under way.
+  bool HasCall(uint64_t call) const { return calls_.contains(call); }
   // Answers all calls of an interrupted cell, so that they raise KeyboardInterrupt; it makes no
   // more calls.
   void CancelCell(uint32_t cell);
 
   // The cell whose main thread waits for this call, and so could run another cell meanwhile.
   std::optional<uint32_t> WaitingCell(uint64_t call) const;
+  // The call that the main thread waits for; nothing when it does not wait.
+  std::optional<uint64_t> CallOfMainThread() const;
   // Runs a cell inside that wait; `call` must be one of a WaitingCell.
   void RunNested(uint64_t call, uint32_t cell, const std::string& code);
 
@@ -70,6 +79,7 @@ class Bridge : private LineListener {
     Line* line;
     uint64_t number;  // the worker's
     uint32_t cell;
+    bool is_input;
     EventLoop::TimerId limit_timer;
   };
 
@@ -95,7 +105,7 @@ class Bridge : private LineListener {
   std::shared_ptr<ReplyDesk> desk_;
   std::vector<std::unique_ptr<Line>> lines_;
   std::map<uint64_t, Call> calls_;     // by id
-  std::map<uint32_t, int> under_way_;  // calls by cell
+  std::map<uint32_t, int> under_way_;  // calls by cell, without those for input
   std::set<uint32_t> interrupted_cells_;
   std::array<wire::BridgeOffer, wire::kOfferKinds> offers_;
   // What every line starts with: sent before the first cell.

@@ -61,9 +61,22 @@ CallRunner::CallRunner(EventLoop& loop, Session& session, Call call, CallObserve
 
 void CallRunner::Start() { Next(); }
 
+void CallRunner::StartNested() {
+  const bool resets = std::any_of(call_.cells.begin(), call_.cells.end(),
+                                  [](const CallCell& cell) { return cell.reset; });
+  if (resets || !call_.environment.empty()) {
+    return Report(absl::FailedPreconditionError(
+        absl::StrCat(kSessionHeld, ": it can be neither reset nor given variables")));
+  }
+  is_nested_ = true;
+  Next();
+}
+
 void CallRunner::Cancel() {
   cancelled_ = true;
-  if (cell_runs_) session_.Interrupt();
+  if (!cell_runs_) return;
+  if (is_nested_) return session_.InterruptNested(waiting_call_);
+  session_.Interrupt();
 }
 
 void CallRunner::Next() {
@@ -86,12 +99,16 @@ void CallRunner::RunCell() {
                          .timeout = cell.timeout,
                          .observer = observer_,
                          .retry = call_.retry.value_or(Retry::kNever)};
+  auto done = [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); };
+  if (is_nested_) {
+    waiting_call_ = session_.WaitingCall().value_or(0);
+    return session_.RunNested(waiting_call_, std::move(request), std::move(done));
+  }
   if (index_ == 0) {
     request.cwd = call_.cwd;
     request.environment = call_.environment;
   }
-  session_.Run(std::move(request),
-               [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
+  session_.Run(std::move(request), std::move(done));
 }
 
 void CallRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
@@ -117,7 +134,7 @@ void CallRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
 CallResult CallRunner::SoFar() const {
   CallResult result = result_;
   result.status = CallStatus::kRunning;
-  if (!cell_runs_) return result;
+  if (!cell_runs_ || is_nested_) return result;
   if (std::optional<CellOutcome> outcome = session_.OutcomeSoFar()) {
     result.cells[index_].runs = outcome->runs;
     result.cells[index_].outcome = *std::move(outcome);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
@@ -32,6 +33,9 @@ class CallRunner {
   CallRunner(const CallRunner&) = delete;
 
   void Start();
+  // On a session whose running cell waits for this call: inside that wait, see Session::RunNested.
+  // What cannot be done there fails with FailedPrecondition.
+  void StartNested();
 
   // Interrupts the running cell and lets no other start. A second call kills the running cell.
   void Cancel();
@@ -53,7 +57,9 @@ class CallRunner {
   DoneCallback done_;
 
   CallResult result_;
-  size_t index_ = 0;  // of the cell that runs, or is next
+  bool is_nested_ = false;
+  uint64_t waiting_call_ = 0;  // inside whose wait the nested cell runs
+  size_t index_ = 0;           // of the cell that runs, or is next
   bool cell_runs_ = false;
   bool cancelled_ = false;
 };

@@ -84,6 +84,8 @@ class CallService::RunningCall : public CallObserver {
   const CallId id;
   Call call;
   CallId parent = 0;
+  CallId held_by = 0;      // the one that waits for this one and holds its session; or 0
+  Session* session;        // that its cells run on, while `runner` is there
   CallObserver* observer;  // or null
   ResultCallback done;     // null once the client has its answer
   TicketId ticket = 0;
@@ -132,8 +134,11 @@ CallId CallService::Submit(Call call, CallObserver* observer, ResultCallback don
                         .per_call = running.call.mode == CallMode::kPerCall,
                         .owner = running.call.owner};
   if (parent != 0) {
-    query.is_waited_for_by = [this, parent](TicketId holder) {
-      return WaitsFor(CallWithTicket(holder), parent);
+    query.is_waited_for_by = [this, &running, parent](TicketId holder) {
+      const CallId held_by = CallWithTicket(holder);
+      if (!WaitsFor(held_by, parent)) return false;
+      running.held_by = held_by;
+      return true;
     };
   }
   running.ticket = registry_.Acquire(
@@ -146,16 +151,32 @@ void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {
   if (call.cancelled) {
     return Finish(call, Unstarted(call.call, CallStatus::kCancelled, CellRunStatus::kNotRun));
   }
+  if (call.held_by != 0) return RunNested(call);
   if (!hold.ok()) return Finish(call, hold.status());
   call.hold.emplace(*std::move(hold));
   Call ready = call.call;
   if (!ready.cwd.empty()) ready.cwd = call.hold->key().cwd;
   if (!ready.enter.empty()) ready.cwd = ready.enter;
   if (!ready.retry) ready.retry = call.hold->settings().retry;
-  call.runner = std::make_unique<CallRunner>(
-      loop_, call.hold->session(), std::move(ready), &call,
-      [this, &call](absl::StatusOr<CallResult> result) { Finish(call, std::move(result)); });
+  Start(call, call.hold->session(), std::move(ready));
   call.runner->Start();
+}
+
+// On a session that another call holds, inside its wait for this one.
+void CallService::RunNested(RunningCall& call) {
+  auto holder = calls_.find(call.held_by);
+  if (holder == calls_.end() || !holder->second->hold) {
+    return Finish(call, absl::FailedPreconditionError(kSessionHeld));
+  }
+  Start(call, holder->second->hold->session(), call.call);
+  call.runner->StartNested();
+}
+
+void CallService::Start(RunningCall& call, Session& session, Call ready) {
+  call.session = &session;
+  call.runner = std::make_unique<CallRunner>(
+      loop_, session, std::move(ready), &call,
+      [this, &call](absl::StatusOr<CallResult> result) { Finish(call, std::move(result)); });
 }
 
 void CallService::Finish(RunningCall& call, absl::StatusOr<CallResult> result) {
@@ -278,6 +299,15 @@ CallId CallService::CallWithTicket(TicketId ticket) const {
   if (ticket == 0) return 0;
   for (const auto& [id, call] : calls_) {
     if (call->ticket == ticket) return id;
+  }
+  return 0;
+}
+
+CallId CallService::CallerOf(uint64_t bridge_call) const {
+  for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
+    if (call->second->runner != nullptr && call->second->session->HasCall(bridge_call)) {
+      return call->first;
+    }
   }
   return 0;
 }

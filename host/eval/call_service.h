@@ -56,6 +56,10 @@ class CallService {
   void Wait(CallId id, absl::Duration limit, ResultCallback done);
   absl::StatusOr<CallResult> Tail(CallId id) const;
 
+  // The call whose session has made that call to the host (BridgeCall::id), the innermost one when
+  // others are nested in it; 0 when none runs there.
+  CallId CallerOf(uint64_t bridge_call) const;
+
   // A fresh namespace for a session, in its turn among the calls.
   void Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done);
 
@@ -63,6 +67,8 @@ class CallService {
   class RunningCall;
 
   void OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold);
+  void Start(RunningCall& call, Session& session, Call ready);
+  void RunNested(RunningCall& call);
   void OnBackground(RunningCall& call);
   void Finish(RunningCall& call, absl::StatusOr<CallResult> result);
   void ForgetOldResults();

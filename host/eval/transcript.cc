@@ -179,8 +179,9 @@ std::string TranscriptOf(const CallResult& result) {
   if (result.status == CallStatus::kRunning) {
     AddRemark(absl::StrCat("the call is still running; its handle is ", result.handle), text);
   }
-  if (std::string background; !result.background.empty()) {
-    AddOutputs(result.background, background);
+  std::string background;
+  AddOutputs(result.background, background);
+  if (!background.empty()) {
     AddBlock("[background output]", text);
     AddBlock(background, text);
   }

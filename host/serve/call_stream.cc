@@ -145,6 +145,7 @@ std::unique_ptr<CallStream> CallStream::Create(EventLoop& loop, bool is_bare, Re
 }
 
 void CallStream::OnText(Stream stream, std::string_view bytes) {
+  last_line_.OnText(stream, bytes);
   AddText(stream, DecoderOf(stream).Decode(bytes));
 }
 
@@ -160,6 +161,7 @@ void CallStream::OnDisplay(const wire::Display& display) {
 
 void CallStream::OnCellStarted(size_t index, const CallCell& cell) {
   cell_ = index;
+  last_line_.OnCellStarted(index, cell);
   SendStarted(cell);
 }
 

@@ -14,6 +14,7 @@
 #include "host/eval/call_runner.h"
 #include "host/eval/result.h"
 #include "host/serve/frame.h"
+#include "host/serve/last_line.h"
 #include "host/serve/text_decoder.h"
 
 namespace cellar::host {
@@ -28,6 +29,9 @@ class CallStream : public CallObserver {
       : loop_(loop), id_(std::move(id)), send_(std::move(send)) {}
   ~CallStream() override { *alive_ = false; }
 
+  LastLine& last_line() { return last_line_; }
+  // Before a frame about something that came after the text.
+  void FlushText();
   // The last frames.
   void Finish(const absl::StatusOr<CallResult>& result);
 
@@ -51,7 +55,6 @@ class CallStream : public CallObserver {
 
  private:
   void AddText(Stream stream, std::string_view text);
-  void FlushText();
   // Also the characters that have only begun.
   void FinishText();
   TextDecoder& DecoderOf(Stream stream) { return decoders_[stream == Stream::kStdout ? 0 : 1]; }
@@ -61,6 +64,7 @@ class CallStream : public CallObserver {
   Send send_;
   size_t cell_ = 0;  // the one that runs
   std::array<TextDecoder, 2> decoders_;
+  LastLine last_line_;
   // What one turn of the loop brought, so that a cell that prints much makes few frames.
   std::string text_;
   Stream text_stream_ = Stream::kStdout;

@@ -1,17 +1,46 @@
 #include "host/serve/client_bridge.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
+#include "nlohmann/json.hpp"
+
 namespace cellar::host {
+namespace {
+
+using nlohmann::json;
+
+// A client answers with the line; cells expect its end too.
+BridgeAnswer LineFrom(BridgeAnswer answer) {
+  if (answer.error) return answer;
+  json line = json::parse(answer.value, nullptr, /*allow_exceptions=*/false);
+  if (line.is_null()) return {.value = "null"};
+  if (!line.is_string()) return {.error = "the client answered input() with what is no text"};
+  auto& text = line.get_ref<std::string&>();
+  if (!text.ends_with('\n')) text += '\n';
+  return {.value = line.dump(-1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace)};
+}
+
+}  // namespace
 
 void ClientBridge::Announce(Answerer& client, std::vector<BridgeTool> tools, BridgeBudget budget) {
   offers_.remove_if([&](const Offer& offer) { return offer.client == &client; });
   offers_.push_front({&client, std::move(tools), budget});
 }
 
-void ClientBridge::Forget(Answerer& client) {
-  offers_.remove_if([&](const Offer& offer) { return offer.client == &client; });
+void ClientBridge::AnnounceInput(Answerer& client, bool offers) {
+  if (offers) {
+    input_clients_.insert(&client);
+  } else {
+    input_clients_.erase(&client);
+  }
+}
+
+bool ClientBridge::Forget(Answerer& client) {
+  const size_t offered = offers_.remove_if([&](const Offer& offer) {
+    return offer.client == &client;
+  }) + input_clients_.erase(&client);
   for (auto asked = asked_.begin(); asked != asked_.end();) {
     if (asked->second.client == &client) {
       asked->second.reply({.error = "the client that was to answer has left"});
@@ -20,28 +49,40 @@ void ClientBridge::Forget(Answerer& client) {
       ++asked;
     }
   }
+  return offered > 0;
 }
 
 bool ClientBridge::Reply(const Answerer& client, uint64_t call, BridgeAnswer answer) {
   auto asked = asked_.find(call);
   if (asked == asked_.end() || asked->second.client != &client) return false;
-  asked->second.reply(std::move(answer));
+  asked->second.reply(asked->second.is_input ? LineFrom(std::move(answer)) : std::move(answer));
   asked_.erase(asked);
   return true;
 }
 
 void ClientBridge::Start(BridgeCall call, BridgeReply reply) {
+  if (call.name == kInput) return StartInput(call, std::move(reply));
   if (offers_.empty()) {
     return reply({.error = "no client answers calls; one that does says so by a tools request"});
   }
   Answerer* client = offers_.front().client;
   for (const Offer& offer : offers_) {
-    if (!offer.client->HasCallOn(call.session)) continue;
+    if (!offer.client->IsCaller(call.id)) continue;
     client = offer.client;
     break;
   }
   asked_.emplace(call.id, Asked{client, std::move(reply)});
   client->Ask(call);
+}
+
+void ClientBridge::StartInput(const BridgeCall& call, BridgeReply reply) {
+  auto client = std::find_if(input_clients_.begin(), input_clients_.end(),
+                             [&](const Answerer* each) { return each->IsCaller(call.id); });
+  if (client == input_clients_.end()) return reply({.value = "false"});
+  const json args = json::parse(call.args, nullptr, /*allow_exceptions=*/false);
+  const bool hidden = args.is_object() && args.contains("hidden") && args["hidden"] == true;
+  asked_.emplace(call.id, Asked{*client, std::move(reply), /*is_input=*/true});
+  (*client)->AskForInput(call, hidden);
 }
 
 void ClientBridge::Cancel(uint64_t call) {

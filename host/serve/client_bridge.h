@@ -1,5 +1,6 @@
 // The calls that cells make, answered by the clients of a server: each goes to the client whose
-// call the cell belongs to, or else to the one that announced itself last.
+// call the cell belongs to, or else to the one that announced itself last. Input is asked of the
+// former only.
 //
 // Lives on the loop's thread.
 #pragma once
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,9 +20,10 @@ namespace cellar::host {
 class Answerer {
  public:
   virtual ~Answerer() = default;
-  // Whether a call of this client runs, or waits, on that session.
-  virtual bool HasCallOn(const std::string& session) const = 0;
+  // Whether a call of this client runs on the session that makes that call.
+  virtual bool IsCaller(uint64_t call) const = 0;
   virtual void Ask(const BridgeCall& call) = 0;
+  virtual void AskForInput(const BridgeCall& call, bool hidden) = 0;
   // Nobody waits for its answer any more.
   virtual void Withdraw(uint64_t call) = 0;
 };
@@ -29,8 +32,10 @@ class ClientBridge : public BridgeProvider {
  public:
   // What a client offers; replaces what it offered before.
   void Announce(Answerer& client, std::vector<BridgeTool> tools, BridgeBudget budget);
-  // The client is gone: what it was asked is answered with an error.
-  void Forget(Answerer& client);
+  // Whether it has somebody whom input() can ask.
+  void AnnounceInput(Answerer& client, bool offers);
+  // The client is gone: what it was asked is answered with an error. False when it offered nothing.
+  bool Forget(Answerer& client);
   // False when that client was not asked, or the call is over.
   bool Reply(const Answerer& client, uint64_t call, BridgeAnswer answer);
 
@@ -38,6 +43,7 @@ class ClientBridge : public BridgeProvider {
   void Cancel(uint64_t call) override;
   std::vector<BridgeTool> tools() override;
   BridgeBudget budget() override;
+  bool offers_input() override { return !input_clients_.empty(); }
 
  private:
   struct Offer {
@@ -48,9 +54,13 @@ class ClientBridge : public BridgeProvider {
   struct Asked {
     Answerer* client;
     BridgeReply reply;
+    bool is_input = false;
   };
 
+  void StartInput(const BridgeCall& call, BridgeReply reply);
+
   std::list<Offer> offers_;  // the last one first
+  std::set<Answerer*> input_clients_;
   std::map<uint64_t, Asked> asked_;
 };
 

@@ -94,8 +94,9 @@ void Connection::Do(const RequestId& id, EvalRequest request) {
   running.stream = std::move(stream);
   running.bytes = line_bytes_;
   call_bytes_ += running.bytes;
-  CallObserver* observer = request.stream ? running.stream.get() : nullptr;
-  const std::string session = running.session = request.call.session;
+  CallObserver* observer = running.stream.get();
+  if (!request.stream) observer = &running.stream->last_line();
+  const std::string session = request.call.session;
   running.call = server_.service_.Submit(
       std::move(request.call), observer,
       [this, id, session](absl::StatusOr<CallResult> result) { OnResult(id, session, result); });
@@ -231,6 +232,12 @@ void Connection::Do(const RequestId& id, QueryRequest request) {
                  }));
 }
 
+void Connection::Do(const RequestId& id, HelloRequest request) {
+  server_.bridge_.AnnounceInput(*this, request.input);
+  server_.registry_.RenewOffers();
+  Send(OkFrame(id));
+}
+
 void Connection::Do(const RequestId& id, ToolsRequest request) {
   server_.bridge_.Announce(*this, std::move(request.tools), request.budget);
   server_.registry_.RenewOffers();
@@ -242,27 +249,40 @@ void Connection::Do(const RequestId&, ReplyRequest request) {
   (void)server_.bridge_.Reply(*this, request.call, std::move(request.answer));
 }
 
-bool Connection::HasCallOn(const std::string& session) const {
-  return std::any_of(calls_.begin(), calls_.end(),
-                     [&](const auto& call) { return call.second.session == session; });
+std::map<RequestId, Connection::RunningCall>::const_iterator Connection::Caller(
+    uint64_t call) const {
+  const CallId caller = server_.service_.CallerOf(call);
+  return std::find_if(calls_.begin(), calls_.end(),
+                      [caller](const auto& each) { return each.second.call == caller; });
+}
+
+bool Connection::IsCaller(uint64_t call) const { return Caller(call) != calls_.end(); }
+
+Frame Connection::CallFrame(std::string_view type, const BridgeCall& call) const {
+  auto caller = Caller(call.id);
+  const bool is_own = caller != calls_.end();
+  if (is_own) caller->second.stream->FlushText();
+  Frame frame(type, is_own ? caller->first : RequestId());
+  frame.Key("call").Number(static_cast<int64_t>(call.id));
+  if (is_own) frame.Key("parent").String(HandleOf(caller->second.call));
+  frame.Key("session").String(call.session);
+  return frame;
 }
 
 void Connection::Ask(const BridgeCall& call) {
-  RequestId id;
-  CallId parent = 0;
-  for (const auto& [request, running] : calls_) {
-    if (running.session != call.session) continue;
-    id = request;
-    parent = running.call;
-    break;
-  }
-  Frame frame("call", id);
-  frame.Key("call").Number(static_cast<int64_t>(call.id));
-  if (parent != 0) frame.Key("parent").String(HandleOf(parent));
-  frame.Key("session").String(call.session);
+  Frame frame = CallFrame("call", call);
   frame.Key("name").String(call.name);
   frame.Key("args");
   if (!frame.json().Json(call.args)) frame.json().Null();
+  Send(frame.Take());
+}
+
+void Connection::AskForInput(const BridgeCall& call, bool hidden) {
+  Frame frame = CallFrame("input", call);
+  LastLine& line = Caller(call.id)->second.stream->last_line();
+  frame.Key("prompt").String(line.text());
+  frame.Key("password").Bool(hidden);
+  line.End();
   Send(frame.Take());
 }
 
@@ -311,7 +331,7 @@ void Connection::GiveUpCalls() {
   for (const auto& [id, running] : calls_) server_.service_.Abandon(running.call);
   calls_.clear();
   call_bytes_ = 0;
-  server_.bridge_.Forget(*this);
+  if (server_.bridge_.Forget(*this)) server_.registry_.RenewOffers();
   for (const std::string& owner : std::exchange(owners_, {})) server_.RemoveOwner(owner);
 }
 

@@ -33,7 +33,6 @@ class Connection : private LineStream::Listener, private Answerer {
  private:
   struct RunningCall {
     CallId call = 0;
-    std::string session;
     std::unique_ptr<CallStream> stream;
     size_t bytes = 0;  // of the request
   };
@@ -44,8 +43,9 @@ class Connection : private LineStream::Listener, private Answerer {
   void OnDrained() override { LeaveIfDone(); }
   void OnGone(const absl::Status& status) override;
 
-  bool HasCallOn(const std::string& session) const override;
+  bool IsCaller(uint64_t call) const override;
   void Ask(const BridgeCall& call) override;
+  void AskForInput(const BridgeCall& call, bool hidden) override;
   void Withdraw(uint64_t call) override;
 
   void Do(const RequestId& id, EvalRequest request);
@@ -59,6 +59,7 @@ class Connection : private LineStream::Listener, private Answerer {
   void Do(const RequestId& id, WaitRequest request);
   void Do(const RequestId& id, TailRequest request);
   void Do(const RequestId& id, QueryRequest request);
+  void Do(const RequestId& id, HelloRequest request);
   void Do(const RequestId& id, ToolsRequest request);
   void Do(const RequestId& id, ReplyRequest request);
   void Do(const RequestId& id, ExitRequest request);
@@ -66,6 +67,10 @@ class Connection : private LineStream::Listener, private Answerer {
   void Do(const RequestId& id, HandoverRequest request);
 
   absl::Status CheckRoomFor(const RequestId& id) const;
+  // The one whose cell has made that call to the host.
+  std::map<RequestId, RunningCall>::const_iterator Caller(uint64_t call) const;
+  // A frame about it, after what the cell printed before.
+  Frame CallFrame(std::string_view type, const BridgeCall& call) const;
   void OnResult(const RequestId& id, const std::string& session,
                 const absl::StatusOr<CallResult>& result);
   // For answers that come later: `answer` is called with what comes, unless the client is gone.

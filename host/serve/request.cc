@@ -211,6 +211,13 @@ absl::StatusOr<What> ReadQuery(json& request) {
   return what;
 }
 
+absl::StatusOr<What> ReadHello(json& request) {
+  FieldReader fields(request);
+  HelloRequest hello = {.input = fields.Flag("input", false)};
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  return hello;
+}
+
 absl::Status ReadTool(const json& value, BridgeTool& tool) {
   if (!value.is_object()) return absl::InvalidArgumentError("tools: expected objects");
   json fields_left = value;
@@ -271,7 +278,7 @@ absl::StatusOr<What> ReadReply(json& request) {
   ReplyRequest what;
   auto call = request.find("call");
   if (call == request.end() || !call->is_number_unsigned()) {
-    return absl::InvalidArgumentError("call: expected the number in the call frame");
+    return absl::InvalidArgumentError("call: expected the number in the call or input frame");
   }
   what.call = call->get<uint64_t>();
   request.erase(call);
@@ -316,6 +323,7 @@ constexpr RequestType kRequestTypes[] = {
     {"complete", ReadQuery<wire::QueryKind::kComplete>},
     {"inspect", ReadQuery<wire::QueryKind::kInspect>},
     {"is_complete", ReadQuery<wire::QueryKind::kIsComplete>},
+    {"hello", ReadHello},
     {"tools", ReadTools},
     {"reply", ReadReply},
     {"exit", ReadPlain<ExitRequest>},

@@ -72,12 +72,16 @@ struct QueryRequest {
   std::string session;
   wire::Query query;
 };
+// Who the client is.
+struct HelloRequest {
+  bool input = false;  // has somebody whom input() can ask
+};
 // What the client answers when cells call it.
 struct ToolsRequest {
   std::vector<BridgeTool> tools;
   BridgeBudget budget;
 };
-// An answer to a `call` frame. Has no id, and no answer itself.
+// An answer to a `call` or `input` frame. Has no id, and no answer itself.
 struct ReplyRequest {
   uint64_t call = 0;
   BridgeAnswer answer;
@@ -91,7 +95,8 @@ struct Request {
   RequestId id;
   std::variant<EvalRequest, CancelRequest, ResetRequest, InterruptRequest, RewindRequest,
                BranchRequest, CloseRequest, SessionsRequest, WaitRequest, TailRequest, QueryRequest,
-               ToolsRequest, ReplyRequest, ExitRequest, ShutdownRequest, HandoverRequest>
+               HelloRequest, ToolsRequest, ReplyRequest, ExitRequest, ShutdownRequest,
+               HandoverRequest>
       what;
 };
 

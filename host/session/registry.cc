@@ -173,8 +173,7 @@ absl::Status SessionRegistry::MakeRoom() {
 void SessionRegistry::Join(OpenSession& open, Request request) {
   if (open.holder != 0 && request.query.is_waited_for_by &&
       request.query.is_waited_for_by(open.holder)) {
-    return Fail(std::move(request),
-                absl::FailedPreconditionError("session is held by the cell that waits for you"));
+    return Fail(std::move(request), absl::FailedPreconditionError(kSessionHeld));
   }
   if (open.waiting.size() >= limits_.max_waiting) {
     return Fail(std::move(request),

@@ -106,6 +106,10 @@ void Session::RunNested(uint64_t call, CellRequest request, OutcomeCallback done
   nested_.push_back(std::move(cell));
 }
 
+std::optional<uint64_t> Session::WaitingCall() const {
+  return bridge_ != nullptr ? bridge_->CallOfMainThread() : std::nullopt;
+}
+
 void Session::Set(std::string name, SessionValue value, ValueCallback done) {
   wire::Set message = {.name = std::move(name),
                        .kind = value.is_json ? wire::ValueKind::kJson : wire::ValueKind::kBytes,
@@ -276,6 +280,14 @@ void Session::Interrupt() {
   Interrupt(*innermost);
 }
 
+void Session::InterruptNested(uint64_t call) {
+  auto cell = std::find_if(nested_.begin(), nested_.end(),
+                           [call](const auto& each) { return each->parent == call; });
+  if (cell == nested_.end() || restore_) return;
+  for (; cell != nested_.end(); ++cell) (*cell)->interrupt_after_nested = true;
+  Interrupt(*Innermost());
+}
+
 void Session::Interrupt(RunningCell& cell) {
   if (cell.ladder != nullptr) return cell.ladder->KillNow();
   if (!worker_ready_) {
@@ -308,6 +320,10 @@ void Session::OnOpenLine(UniqueFd socket, bool of_main_thread) {
 }
 
 void Session::OnOffer(const wire::BridgeOffer& offer) { worker_->Send(offer); }
+
+void Session::OnCallComes() {
+  if (worker_ != nullptr) worker_->DeliverOutput();
+}
 
 void Session::OnCallsChanged(uint32_t cell) {
   if (RunningCell* found = FindCell(cell)) RestartTimeout(*found);

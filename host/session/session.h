@@ -110,6 +110,12 @@ class Session : private WorkerListener, private BridgeListener {
   // at once with kSessionHeld when that cannot be: only the main thread of the running cell, in a
   // call that blocks it, can run another cell, and not one that awaits. Never waits for the caller.
   void RunNested(uint64_t call, CellRequest request, OutcomeCallback done);
+  // The call inside whose wait a cell could run now; nothing when the main thread waits for none.
+  std::optional<uint64_t> WaitingCall() const;
+  // Interrupts the cell that runs inside the wait for that call, and what is nested in it.
+  void InterruptNested(uint64_t call);
+  // Whether one of the cells waits for that call.
+  bool HasCall(uint64_t call) const { return bridge_ != nullptr && bridge_->HasCall(call); }
   void Set(std::string name, SessionValue value, ValueCallback done);
   // Nothing when the name is not bound.
   void Get(std::string name, ValueCallback done);
@@ -229,6 +235,7 @@ class Session : private WorkerListener, private BridgeListener {
   void OnOpenLine(UniqueFd socket, bool of_main_thread) override;
   void OnWorkerExit(WorkerExit exit) override;
 
+  void OnCallComes() override;
   void OnCallsChanged(uint32_t cell) override;
   void OnWithdraw(uint64_t call) override;
   void OnOffer(const wire::BridgeOffer& offer) override;

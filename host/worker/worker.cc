@@ -391,6 +391,11 @@ void Worker::OnPipe() {
   if (absl::StatusOr<bool> any = DrainOutput(); !any.ok()) Abandon(any.status());
 }
 
+void Worker::DeliverOutput() {
+  if (paused_ || finished_) return;
+  if (absl::StatusOr<bool> any = DrainOutput(); !any.ok()) Abandon(any.status());
+}
+
 void Worker::OnKeeper() {
   auto message = wire::ReceiveControl(ends_.keeper.get());
   if (!message.ok()) return OnKeeperGone();

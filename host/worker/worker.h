@@ -74,6 +74,8 @@ class Worker {
   void PauseOutput(bool paused);
   // Delivers the frames that have arrived and not been read. Not from a listener's call.
   void DeliverArrived();
+  // The same, and what has been printed.
+  void DeliverOutput();
   // Ends the worker and everything it started.
   void Kill();
 

@@ -16,7 +16,7 @@ LLM, AGENT, BUDGET, OUTPUT = "llm", "agent", "budget", "output"
 
 _provider = None
 
-HOW_TO_CONNECT = ("connect one: give the C++ Host a bridge, answer the `call` frames of `cellar serve`, or set "
+HOW_TO_CONNECT = ("connect one: give the C++ Host a bridge, announce `tools` to `cellar serve`, or set "
                   "PI_TOOL_BRIDGE_URL, PI_TOOL_BRIDGE_TOKEN and PI_TOOL_BRIDGE_SESSION")
 
 

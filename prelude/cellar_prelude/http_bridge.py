@@ -1,4 +1,5 @@
-"""Bridge calls by HTTP: one POST to /v1/tool for each, answered with {"ok": true, "value"} or {"ok": false, "error"}."""
+"""Bridge calls by HTTP: one POST to /v1/tool for each, answered with {"ok": true, "value"} or {"ok": false, "error"}.
+An answer may carry "images": [{"mime", "data" in base64}]; see cellar_runtime.image for where they stand."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import asyncio
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 from cellar_prelude import bridge
 from cellar_runtime import safe_json
+from cellar_runtime.image import Image, place_images
 
 CALL_LIMIT_S = 3600
 CONNECT_LIMIT_S = 30
@@ -164,7 +166,17 @@ def _value(where, status, data):
         raise bridge.BridgeError(f"{where} answered with status {status} and no answer to the call: {text!r}")
     if not answer["ok"]:
         raise bridge.BridgeError(_message(answer.get("error")) or f"{where} answered with status {status}")
-    return answer.get("value")
+    return _with_images(where, answer.get("value"), answer.get("images", []))
+
+
+def _with_images(where, value, images):
+    from base64 import b64decode
+    if not images:
+        return value
+    try:
+        return place_images(value, [Image(b64decode(image["data"], validate=True), str(image["mime"])) for image in images])
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise bridge.BridgeError(f"{where} answered with images that are no list of mime and data in base64") from None
 
 
 def _message(error):

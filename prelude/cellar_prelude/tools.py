@@ -5,6 +5,7 @@ from cellar_prelude import bridge
 from cellar_prelude.status import note
 
 _TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
+_NOTHING = f"nothing is connected; {bridge.HOW_TO_CONNECT}"
 
 
 class Tools:
@@ -27,17 +28,19 @@ class Tools:
         for each in announced:
             if each["name"] == name:
                 return _make_function(each)
-        known = ", ".join(each["name"] for each in announced) or "none"
-        raise AttributeError(f"there is no tool {name!r}; there are: {known}")
+        known = ", ".join(each["name"] for each in announced)
+        raise AttributeError(f"there is no tool {name!r}; " + (f"there are: {known}" if known else _NOTHING))
 
     def __dir__(self):
         return [each["name"] for each in _announced()]
 
     def __repr__(self):
-        if not bridge.is_connected():
-            return f"<tool: nothing is connected; {bridge.HOW_TO_CONNECT}>"
-        lines = [f"  {each['name']}: {_first_line(each)}" for each in _announced()]
-        return "\n".join(["<tool: no list of tools was given>"] if not lines else ["<tool>", *lines])
+        announced = bridge.provider().tools() if bridge.is_connected() else []
+        if announced is None:
+            return "<tool: no list of tools was given>"
+        if not announced:
+            return f"<tool: {_NOTHING}>"
+        return "\n".join(["<tool>", *(f"  {each['name']}: {_first_line(each)}" for each in announced)])
 
 
 tool = Tools()

@@ -25,10 +25,10 @@ def parallel(thunks, concurrency=4) -> list:
 
         pages = parallel([lambda url=url: fetch(url) for url in urls], concurrency=8)
     """
-    thunks = list(thunks)
+    thunks = _listed("parallel", "functions", thunks)
     for index, thunk in enumerate(thunks):
         if not callable(thunk):
-            raise TypeError(f"parallel(): item {index} is a {type(thunk).__name__}, not a function to call")
+            raise TypeError(f"parallel(): item {index} is of type {type(thunk).__name__}, not a function to call")
     width = _width("parallel", concurrency)
     note("parallel", count=len(thunks), concurrency=width)
     return _run_all(thunks, width)
@@ -44,13 +44,22 @@ def pipeline(items, *stages, concurrency=4) -> list:
     """
     for index, stage in enumerate(stages, 1):
         if not callable(stage):
-            raise TypeError(f"pipeline(): stage {index} is a {type(stage).__name__}, not a function to call")
+            raise TypeError(f"pipeline(): stage {index} is of type {type(stage).__name__}, not a function to call")
     width = _width("pipeline", concurrency)
-    results = list(items)
+    results = _listed("pipeline", "items", items)
     note("pipeline", count=len(results), stages=len(stages), concurrency=width)
     for stage in stages:
         results = _run_all([partial(stage, item) for item in results], width)
     return results
+
+
+def _listed(helper, what, values):
+    try:
+        return list(values)
+    except TypeError:
+        if hasattr(values, "__iter__"):
+            raise  # of the user's own iterator
+        raise TypeError(f"{helper}() needs a list of {what}, not {type(values).__name__}") from None
 
 
 def _width(helper, concurrency):

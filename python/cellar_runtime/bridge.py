@@ -12,14 +12,13 @@ from _thread import _local, get_ident
 import _cellar
 from cellar_prelude.bridge import BridgeError
 from cellar_runtime import safe_json, values
-from cellar_runtime.image import Image
+from cellar_runtime.image import Image, place_images
 
 _ERROR, _CANCELLED = 1, 2  # wire::AnswerKind
 _TOOLS, _BUDGET, _INPUT = 0, 1, 2  # wire::OfferKind
 _Line, _nested, _offer, _hear_interrupt = (
     _cellar.BridgeLine, _cellar.nested, _cellar.bridge_offer, _cellar.hear_interrupt)
 _get_running_loop = asyncio.get_running_loop
-_IMAGE_KEY = "$image"
 
 
 class HostBridge:
@@ -81,7 +80,8 @@ class HostBridge:
         """A line that a person types, "" at the end of the input; None when there is nobody to ask."""
         if not self._offered(_INPUT, False):
             return None
-        return self.call("input", {"hidden": hidden}) or ""
+        line = self.call("$input", {"hidden": hidden})  # BridgeProvider::kInput
+        return None if line is False else line or ""
 
     def fail_awaited(self) -> None:
         """In a copy of the worker, which has no lines yet: what was awaited on the original's is not answered here."""
@@ -163,33 +163,9 @@ def _value_of(name, kind, data, images):
         raise BridgeError(data.decode("utf-8", "replace"))
     try:
         value = values.decode(True, data)
-        return _with_images(value, [Image(content, mime) for mime, content in images]) if images else value
+        return place_images(value, [Image(content, mime) for mime, content in images]) if images else value
     except Exception as error:  # not JSON, not UTF-8, nested too deep
         raise BridgeError(f"the answer of {name} is damaged: {error}") from None
-
-
-def _with_images(value, images):
-    """Images stand where the value has {"$image": index}; those that stand nowhere follow it."""
-    left = dict(enumerate(images))
-
-    def place(node):
-        if isinstance(node, dict):
-            index = node.get(_IMAGE_KEY)
-            if len(node) == 1 and type(index) is int and 0 <= index < len(images):
-                left.pop(index, None)
-                return images[index]
-            return {key: place(item) for key, item in node.items()}
-        if isinstance(node, list):
-            return [place(item) for item in node]
-        return node
-
-    value = place(value)
-    if not left:
-        return value
-    rest = list(left.values())
-    if value is not None:
-        return [value, *rest]
-    return rest[0] if len(rest) == 1 else rest
 
 
 host = HostBridge()

@@ -141,7 +141,7 @@ class Commands:
         path = os.path.expanduser(paths[0])
         exists = os.path.exists(path)
         with open(path, "a" if is_appending else "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+            file.write(text if not text or text.endswith("\n") else text + "\n")
         print(f"{'Appending to' if is_appending else 'Overwriting' if exists else 'Writing'} {path}")
 
     # --- names

@@ -167,7 +167,7 @@ class Runner:
         status = _OK
         try:
             self._announce_repairs(cell)
-            self._integrity.stdin.requested = False
+            self._integrity.stdin.renew()
             if interrupted:
                 raise KeyboardInterrupt
             if self._enter_error is not None:

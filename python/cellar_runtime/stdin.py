@@ -28,6 +28,11 @@ class Stdin(io.TextIOBase):
     encoding = "utf-8"
     errors = "strict"
 
+    def renew(self):
+        """Before each cell: nobody has tried yet, and what another cell left of its line is not for this one."""
+        self.requested = False
+        self._rest = ""
+
     def ask_line(self, hidden=False):
         line = self.ask(hidden)
         if line is None:
@@ -37,7 +42,9 @@ class Stdin(io.TextIOBase):
 
     def readline(self, size=-1, /):
         line = self._rest or self.ask_line()
-        end = len(line) if size is None or size < 0 else size
+        end = line.find("\n") + 1 or len(line)
+        if size is not None and size >= 0:
+            end = min(end, size)
         self._rest = line[end:]
         return line[:end]
 

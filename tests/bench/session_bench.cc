@@ -19,6 +19,7 @@
 #include "cellar/cellar.h"
 #include "host/runtime/worker_program.h"
 #include "tests/bench/bridge.h"
+#include "tests/bench/completion.h"
 #include "tests/bench/limits.h"
 #include "tests/bench/processes.h"
 #include "tests/bench/samples.h"
@@ -42,6 +43,7 @@ struct Counts {
   int interrupts = 100;
   int big_print_bytes = 256 << 20;
   int queued_cells = 10'000;
+  int completions = 20;
   BridgeCounts bridge;
 };
 
@@ -57,6 +59,7 @@ constexpr Counts kQuick = {.cold_starts = 2,
                            .interrupts = 2,
                            .big_print_bytes = 4 << 20,
                            .queued_cells = 200,
+                           .completions = 1,
                            .bridge = {.rounds = 2, .calls_per_round = 32}};
 
 template <typename T>
@@ -478,6 +481,7 @@ void Main(const Counts& counts) {
     MeasureQueue(on_loop, counts);
   }
   MeasureBridge(ping_pong, counts.bridge);
+  MeasureCompletion(*host, counts.completions);
   MeasurePrints(*host, counts);
   for (const Interruptible& what : kInterruptibles) MeasureInterrupt(*host, what, counts);
   MeasureIdleMemory(*host, counts);

@@ -25,6 +25,9 @@ class Row:
         self.at_least = at_least
 
 
+WITHOUT_PANDAS = "completion_without_pandas"
+
+
 def rows(values):
     cold = 'python3 -c "import asyncio, json"'
     asked = values.get("queue_asked", (0, ""))[0]
@@ -38,6 +41,8 @@ def rows(values):
         Row("cell x = i, on the loop thread", "cell_on_loop", "cell_on_loop_limit", "limit: wake-ups alone"),
         Row("bridge calls a second, one thread", "bridge_rate", "bridge_rate_limit", "limit: bare socket round trips"),
         Row("  16 threads together", "bridge_rate_threads", "bridge_rate_limit", "limit: bare socket round trips"),
+        *([] if WITHOUT_PANDAS in values else [
+            Row("completion, with pandas loaded", "completion", p99=True, at_most=0.300)]),
         Row("200,000 x print(i)", "prints", "prints_python", "python3 script | cat", ratio_at_most=1.5),
         Row("  the same", "prints", "prints_python_alone", "less the start of python3"),
         Row("idle session, growth of all PSS", "memory_growth", "memory_python", "one more python3 process",
@@ -150,6 +155,8 @@ def main():
     load = [values.get(name, (float("nan"), ""))[0] for name in ("load_before", "load_after")]
     print(f"load average {load[0]:.1f} before, {load[1]:.1f} after")
     print_table(lines)
+    if WITHOUT_PANDAS in values:
+        print("skipped: completion, with pandas loaded (python3-pandas is not installed)")
     missing = [name for line in lines for name in line.missing]
     if missing:
         print("not measured: " + ", ".join(missing), file=sys.stderr)

@@ -50,6 +50,45 @@ class DaemonTest(ProgramTest):
         return self.run_cellar("eval", "-s", "work", *args, **options)
 
 
+class Log(DaemonTest):
+    def test_a_log_that_has_grown_is_put_aside(self):
+        self.run_in_session("pass")
+        path = os.path.join(self.directory, "daemon.log")
+        with open(path, "a") as log:
+            log.write("x" * (1 << 20) + "\n")
+        self.assertEqual(self.run_cellar("daemon", "stop")[0], 0)
+        with open(path) as log, open(path + ".1") as old:
+            self.assertRegex(log.read(), r"^\S+Z ends: [^\n]*\n$")
+            self.assertRegex(old.read(), r"^\S+Z started, [^\n]*\nx{1048576}\n$")
+        for name in (path, path + ".1"):
+            self.assertEqual(stat.S_IMODE(os.stat(name).st_mode), 0o600)
+        # The next daemon goes on with it.
+        self.run_in_session("pass")
+        with open(path) as log:
+            self.assertIn("started", log.read())
+
+
+class Input(DaemonTest):
+    def test_input_is_asked_of_the_client_whose_call_it_is(self):
+        self.run_in_session("pass")
+        asking, other, silent = self.connect(), self.connect(), self.connect()
+        for client in (asking, other):
+            client.ask("hello", input=True)
+        asking.send(id="a", type="eval", session="work", cells=[{"code": "input('a? ')"}])
+        call = asking.next_frame("a", "input")["call"]
+        # Those that wait for the session have nothing to do with it.
+        other.send(id="b", type="eval", session="work", cells=[{"code": "input('b? ')"}])
+        silent.send(id="c", type="eval", session="work", cells=[{"code": "input('c? ')"}])
+        other.send(type="reply", call=call, value="not mine")
+        wait_until(lambda: other.ask("sessions")["sessions"][0]["waiting"] == 2, "two calls waiting")
+        asking.send(type="reply", call=call, value="mine")
+        self.assertIn("'mine'", asking.done("a")["result"]["text"])
+        other.send(type="reply", call=other.next_frame("b", "input")["call"], value="ours")
+        self.assertIn("'ours'", other.done("b")["result"]["text"])
+        self.assertTrue(silent.done("c")["result"]["cells"][0]["stdin_requested"])
+        self.assertEqual(self.run_in_session("input()")[0], 1)
+
+
 class Sessions(DaemonTest):
     def test_state_lasts_from_one_command_to_the_next(self):
         self.assertEqual(self.run_in_session("x = 1"), (0, "", ""))

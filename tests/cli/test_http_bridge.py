@@ -7,6 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from program import ProgramTest
 
+# One black pixel.
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+
 
 class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
@@ -17,7 +20,10 @@ class Handler(BaseHTTPRequestHandler):
             self.rfile.read(1)  # until the caller goes away
             self.server.left.set()
             return
-        answer = json.dumps({"ok": True, "value": body["args"]}).encode()
+        answer = {"ok": True, "value": body["args"]}
+        if body["name"] == "draw":
+            answer = {"ok": True, "value": None, "images": [{"mime": "image/png", "data": PNG}]}
+        answer = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
@@ -47,6 +53,10 @@ class HttpBridge(ProgramTest):
         self.assertEqual((code, out, err), (0, "{'n': 1}\n{'n': 2}\nTrue\n", ""))
         self.assertEqual(self.server.requests[1], (
             "/v1/tool", "Bearer t", {"session": "s", "run": "2", "name": "echo", "args": {"n": 2}}))
+
+    def test_an_image_is_shown_like_any_other(self):
+        _, result = self.run_json("tool.draw()")
+        self.assertEqual(result["cells"][0]["outputs"][-1]["data"]["image/png"], PNG)
 
     def test_an_interrupt_ends_a_call_that_waits(self):
         for cell in ("tool.hang()", "await tool.hang.aio()", "parallel([tool.hang])"):

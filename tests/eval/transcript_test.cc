@@ -151,5 +151,12 @@ TEST(TranscriptTest, PutsBackgroundOutputUnderAHeading) {
   EXPECT_EQ(TranscriptOf(result), "a\n[background output]\ntick\ntock");
 }
 
+TEST(TranscriptTest, HasNoHeadingWhenTheBackgroundOnlyToldOfProgress) {
+  CallResult result;
+  result.cells.push_back(Complete({Printed("a")}));
+  result.background = {{.type = CellOutput::Type::kStatus}};
+  EXPECT_EQ(TranscriptOf(result), "a");
+}
+
 }  // namespace
 }  // namespace cellar::host

@@ -1,5 +1,6 @@
 """The bridge by HTTP, against a real server on loopback."""
 import asyncio
+import base64
 import json
 import os
 import socket
@@ -131,6 +132,18 @@ class HttpBridge(HelperTest):
             time.sleep(0.01)
         self.assertNotIn("bridge x", [thread.name for thread in threading.enumerate()])
         self.assertLessEqual(threading.active_count(), before + 1)  # the server still holds the request
+
+    def test_images_in_an_answer_can_be_shown(self):
+        png = {"mime": "image/png", "data": base64.b64encode(b"png").decode()}
+        self.server.answer = lambda body: (200, {"ok": True, "value": {"chart": {"$image": 0}}, "images": [png]})
+        image = tool.draw()["chart"]
+        self.assertEqual(image._repr_mimebundle_()["image/png"], b"png")
+        self.server.answer = lambda body: (200, {"ok": True, "value": None, "images": [png]})
+        self.assertEqual(tool.draw().data, b"png")
+        for damaged in ("x", [1], [{"mime": "image/png"}], [{"mime": "image/png", "data": "?"}]):
+            self.server.answer = lambda body: (200, {"ok": True, "images": damaged})
+            with self.subTest(damaged), self.assertRaisesRegex(bridge.BridgeError, "images that are no list"):
+                tool.draw()
 
     def test_models_and_budget(self):
         answers = {"budget": {"total": 10, "spent": 3, "hard": True}, "agent": "done"}

@@ -60,6 +60,14 @@ class Tool(HelperTest):
         with self.assertRaisesRegex(AttributeError, "no tool 'write'; there are: read, bare"):
             tool.write
 
+    def test_a_provider_without_tools_says_how_to_connect_some(self):
+        self.connect({}, [])
+        with self.assertRaisesRegex(AttributeError, "no tool 'read'; nothing is connected; .*cellar serve"):
+            tool.read
+        self.assertIn("nothing is connected", repr(tool))
+        self.connect({})
+        self.assertEqual(repr(tool), "<tool: no list of tools was given>")
+
     def test_schemas_that_python_cannot_say_are_no_trouble(self):
         for schema in (None, 3, {"properties": 3}, {"properties": {"class": {}}}, {"properties": {"a": {"type": []}}}):
             self.connect({"x": lambda args: 1}, [{"name": "x", "schema": schema}])

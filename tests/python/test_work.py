@@ -73,7 +73,8 @@ class Parallel(HelperTest):
         async def thunk():
             pass
 
-        for arguments, error in [(([1],), "item 0 is a int"), (([], 0), "concurrency must be at least 1"),
+        for arguments, error in [(([1],), "item 0 is of type int"), (([], 0), "concurrency must be at least 1"),
+                                 ((5,), "needs a list of functions, not int"),
                                  (([], "4"), "concurrency must be an integer"), (([thunk],), "async function")]:
             with self.subTest(error), self.assertRaisesRegex((TypeError, ValueError), error):
                 parallel(*arguments)
@@ -96,7 +97,7 @@ class Pipeline(HelperTest):
 
     def test_bad_arguments(self):
         self.assertEqual(pipeline([1, 2]), [1, 2])
-        with self.assertRaisesRegex(TypeError, "stage 2 is a int"):
+        with self.assertRaisesRegex(TypeError, "stage 2 is of type int"):
             pipeline([], str, 3)
 
 
