@@ -10,10 +10,6 @@ namespace {
 
 // For exit handlers of a worker that is being closed.
 constexpr absl::Duration kCloseGrace = absl::Seconds(1);
-// How long an outcome waits for its artifact to reach the disk.
-constexpr absl::Duration kSettleLimit = absl::Seconds(5);
-// More deaths than this, with no cell between them that went well, and cells are refused.
-constexpr int kMaxDeathsInARow = 3;
 // The outcome of most cells comes within this time, and is then worth not going to sleep.
 constexpr absl::Duration kQuickCell = absl::Microseconds(100);
 
@@ -55,11 +51,6 @@ Session::~Session() {
   *alive_ = false;
   loop_.Cancel(close_timer_);
   if (restore_) loop_.Cancel(restore_->limit_timer);
-  if (running_ != nullptr) nested_.push_back(std::move(running_));
-  for (const std::unique_ptr<RunningCell>& cell : nested_) {
-    loop_.Cancel(cell->timeout_timer);
-    loop_.Cancel(cell->settle_timer);
-  }
 }
 
 absl::Status Session::Prepare() {
@@ -93,8 +84,8 @@ void Session::Run(CellRequest request, OutcomeCallback done) {
 
 void Session::RunNested(uint64_t call, CellRequest request, OutcomeCallback done) {
   std::optional<uint32_t> waiting = bridge_ ? bridge_->WaitingCell(call) : std::nullopt;
-  RunningCell* innermost = Innermost();
-  if (!waiting || innermost == nullptr || innermost->outcome.execution_count != *waiting ||
+  RunningCell* innermost = cells_.Innermost();
+  if (!waiting || innermost == nullptr || innermost->number() != *waiting ||
       innermost->ladder != nullptr || closing_) {
     return done(absl::FailedPreconditionError(kSessionHeld));
   }
@@ -102,8 +93,8 @@ void Session::RunNested(uint64_t call, CellRequest request, OutcomeCallback done
   cell->outcome.execution_count = next_cell_++;
   cell->parent = call;
   RestartTimeout(*cell);
-  bridge_->RunNested(call, cell->outcome.execution_count, cell->request.code);
-  nested_.push_back(std::move(cell));
+  bridge_->RunNested(call, cell->number(), cell->request.code);
+  cells_.nested.push_back(std::move(cell));
 }
 
 std::optional<uint64_t> Session::WaitingCall() const {
@@ -140,8 +131,8 @@ void Session::Enqueue(Job job) {
 }
 
 void Session::Pump() {
-  if (running_ != nullptr || running_value_ || closing_ || resetting_ || relieving_ ||
-      taking_snapshot_ || restore_ || rewind_ || branching_ != nullptr) {
+  if (busy() || running_value_ || closing_ || resetting_ || relieving_ || taking_snapshot_ ||
+      restore_ || rewind_ || branching_ != nullptr) {
     return;
   }
   if (queue_.empty()) {
@@ -168,32 +159,28 @@ void Session::Pump() {
 }
 
 void Session::Start(CellJob job) {
-  running_ = MakeCell(std::move(job));
-  for (const wire::EnvironmentEntry& entry : running_->request.environment) {
+  cells_.outer = MakeCell(std::move(job));
+  for (const wire::EnvironmentEntry& entry : cells_.outer->request.environment) {
     SetVariable(entry, options_.environment);
   }
   SendCell();
 }
 
 void Session::SendCell() {
-  const CellRequest& request = running_->request;
-  running_->outcome.execution_count = next_cell_++;
-  if (worker_ready_) RestartTimeout(*running_);
-  if (!request.cwd.empty() || !request.environment.empty()) {
-    worker_->Send(wire::Enter{.cwd = request.cwd, .environment = request.environment});
+  RunningCell& cell = *cells_.outer;
+  cell.outcome.execution_count = next_cell_++;
+  if (worker_ready_) RestartTimeout(cell);
+  if (!cell.request.cwd.empty() || !cell.request.environment.empty()) {
+    worker_->Send(wire::Enter{.cwd = cell.request.cwd, .environment = cell.request.environment});
   }
-  worker_->Send(wire::Execute{.cell = running_->outcome.execution_count, .code = request.code});
+  worker_->Send(wire::Execute{.cell = cell.number(), .code = cell.request.code});
   loop_.ExpectWithin(kQuickCell);
 }
 
-std::unique_ptr<Session::RunningCell> Session::MakeCell(CellJob job) {
-  auto cell = std::make_unique<RunningCell>();
-  cell->request = std::move(job.request);
-  cell->done = std::move(job.done);
-  cell->log = std::make_unique<OutputLog>(storage_, OutputOptions());
-  cell->started = absl::Now();
+std::unique_ptr<RunningCell> Session::MakeCell(CellJob job) {
   ++cells_run_;
-  return cell;
+  return std::make_unique<RunningCell>(loop_, std::move(job.request), std::move(job.done),
+                                       std::make_unique<OutputLog>(storage_, OutputOptions()));
 }
 
 void Session::Start(ValueJob job) {
@@ -239,13 +226,6 @@ bool Session::Relieve(Job& job, const absl::Status& status) {
   return true;
 }
 
-absl::Status Session::CheckDeaths() const {
-  if (deaths_in_a_row_ <= kMaxDeathsInARow) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      "the session's worker died " + std::to_string(deaths_in_a_row_) +
-      " times in a row, the last time it " + last_death_ + "; reset the session to go on");
-}
-
 void Session::Fail(Job job, const absl::Status& status) {
   std::visit([&](auto& failed) { failed.done(status); }, job);
 }
@@ -254,38 +234,21 @@ void Session::RenewOffer() {
   if (bridge_ != nullptr) bridge_->RenewOffer();
 }
 
-Session::RunningCell* Session::FindCell(uint32_t number) {
-  if (running_ != nullptr && running_->outcome.execution_count == number) {
-    return running_->ended ? nullptr : running_.get();
-  }
-  for (const std::unique_ptr<RunningCell>& cell : nested_) {
-    if (cell->outcome.execution_count == number && !cell->ended) return cell.get();
-  }
-  return nullptr;
-}
-
-Session::RunningCell* Session::Innermost() {
-  for (auto cell = nested_.rbegin(); cell != nested_.rend(); ++cell) {
-    if (!(*cell)->ended) return cell->get();
-  }
-  return running_ != nullptr && !running_->ended ? running_.get() : nullptr;
-}
-
 void Session::Interrupt() {
-  RunningCell* innermost = Innermost();
+  RunningCell* innermost = cells_.Innermost();
   if (innermost == nullptr || restore_) return;
   // One after the other from the inside: an interrupt names one cell.
-  if (running_ != nullptr) running_->interrupt_after_nested = true;
-  for (const std::unique_ptr<RunningCell>& cell : nested_) cell->interrupt_after_nested = true;
+  for (RunningCell* cell : cells_.All()) cell->interrupt_after_nested = true;
   Interrupt(*innermost);
 }
 
 void Session::InterruptNested(uint64_t call) {
-  auto cell = std::find_if(nested_.begin(), nested_.end(),
+  auto& nested = cells_.nested;
+  auto cell = std::find_if(nested.begin(), nested.end(),
                            [call](const auto& each) { return each->parent == call; });
-  if (cell == nested_.end() || restore_) return;
-  for (; cell != nested_.end(); ++cell) (*cell)->interrupt_after_nested = true;
-  Interrupt(*Innermost());
+  if (cell == nested.end() || restore_) return;
+  for (; cell != nested.end(); ++cell) (*cell)->interrupt_after_nested = true;
+  Interrupt(*cells_.Innermost());
 }
 
 void Session::Interrupt(RunningCell& cell) {
@@ -295,19 +258,16 @@ void Session::Interrupt(RunningCell& cell) {
     if (std::exchange(cell.interrupt_when_ready, true)) worker_->Kill();
     return;
   }
-  const uint32_t number = cell.outcome.execution_count;
   cell.ladder =
-      std::make_unique<InterruptLadder>(loop_, *worker_, number, options_.interrupt_grace);
+      std::make_unique<InterruptLadder>(loop_, *worker_, cell.number(), options_.interrupt_grace);
   // After the interrupt has its target: a call that is answered so looks for it.
-  if (bridge_ != nullptr) bridge_->CancelCell(number);
+  if (bridge_ != nullptr) bridge_->CancelCell(cell.number());
 }
 
 void Session::RestartTimeout(RunningCell& cell) {
-  loop_.Cancel(cell.timeout_timer);
-  if (cell.request.timeout <= absl::ZeroDuration() || cell.ladder != nullptr) return;
   // Time in which the host has to answer is not the cell's.
-  if (bridge_ != nullptr && bridge_->HasCalls(cell.outcome.execution_count)) return;
-  cell.timeout_timer = loop_.After(cell.request.timeout, [this, &cell] { OnTimeout(cell); });
+  if (bridge_ != nullptr && bridge_->HasCalls(cell.number())) return cell.StopTimeout();
+  cell.RestartTimeout([this, &cell] { OnTimeout(cell); });
 }
 
 void Session::OnTimeout(RunningCell& cell) {
@@ -326,7 +286,7 @@ void Session::OnCallComes() {
 }
 
 void Session::OnCallsChanged(uint32_t cell) {
-  if (RunningCell* found = FindCell(cell)) RestartTimeout(*found);
+  if (RunningCell* found = cells_.Find(cell)) RestartTimeout(*found);
 }
 
 void Session::OnWithdraw(uint64_t call) {
@@ -337,19 +297,19 @@ void Session::OnWithdraw(uint64_t call) {
 
 void Session::RefuseNested(std::optional<uint64_t> call) {
   std::vector<std::unique_ptr<RunningCell>> refused;
-  for (std::unique_ptr<RunningCell>& cell : nested_) {
+  for (std::unique_ptr<RunningCell>& cell : cells_.nested) {
     if (!cell->ended && (!call || cell->parent == *call)) refused.push_back(std::move(cell));
   }
-  std::erase(nested_, nullptr);
+  std::erase(cells_.nested, nullptr);
   for (const std::unique_ptr<RunningCell>& cell : refused) {
-    loop_.Cancel(cell->timeout_timer);
+    cell->StopTimeout();
     cell->done(absl::FailedPreconditionError(kSessionHeld));
   }
   InterruptNextOuter();
 }
 
 void Session::InterruptNextOuter() {
-  RunningCell* outer = Innermost();
+  RunningCell* outer = cells_.Innermost();
   if (outer != nullptr && outer->interrupt_after_nested && outer->ladder == nullptr &&
       !outer->interrupt_when_ready) {
     Interrupt(*outer);
@@ -364,18 +324,18 @@ void Session::OnWorkerReady() {
   if (restore_) return FinishRestore();
   if (branched_) return FinishBranch(absl::OkStatus());
   // The first cell was waiting in the channel; its time begins now.
-  if (running_ == nullptr) return;
-  running_->started = absl::Now();
-  RestartTimeout(*running_);
-  if (running_->interrupt_when_ready) Interrupt(*running_);
+  if (!busy()) return;
+  RunningCell& cell = *cells_.outer;
+  cell.started = absl::Now();
+  RestartTimeout(cell);
+  if (cell.interrupt_when_ready) Interrupt(cell);
 }
 
 void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text) {
-  RunningCell* writer = cell == 0 ? Innermost() : FindCell(cell);
+  RunningCell* writer = cell == 0 ? cells_.Innermost() : cells_.Find(cell);
   if (writer == nullptr) {
     background_->AddText(ToStream(stream), text);
-    CellObserver* observer =
-        running_ != nullptr ? running_->request.observer : background_observer_;
+    CellObserver* observer = busy() ? cells_.outer->request.observer : background_observer_;
     if (observer != nullptr) observer->OnBackgroundText(ToStream(stream), text);
     return;
   }
@@ -386,7 +346,7 @@ void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text
 }
 
 void Session::OnDisplay(wire::Display display) {
-  RunningCell* cell = FindCell(display.cell);
+  RunningCell* cell = cells_.Find(display.cell);
   if (cell == nullptr) return background_->AddDisplay(std::move(display));
   if (display.kind == wire::DisplayKind::kStatus) RestartTimeout(*cell);
   if (cell->request.observer != nullptr) cell->request.observer->OnDisplay(display);
@@ -394,7 +354,7 @@ void Session::OnDisplay(wire::Display display) {
 }
 
 void Session::OnError(wire::Error error) {
-  RunningCell* cell = FindCell(error.cell);
+  RunningCell* cell = cells_.Find(error.cell);
   if (cell == nullptr) return;
   cell->outcome.error = CellError{.ename = std::move(error.ename),
                                   .evalue = std::move(error.evalue),
@@ -403,22 +363,23 @@ void Session::OnError(wire::Error error) {
 }
 
 void Session::OnNotice(wire::Notice notice) {
-  if (running_ == nullptr) return;
-  if (running_->request.observer != nullptr) running_->request.observer->OnNotice(notice.text);
-  running_->outcome.notices.push_back(std::move(notice.text));
+  if (!busy()) return;
+  RunningCell& cell = *cells_.outer;
+  if (cell.request.observer != nullptr) cell.request.observer->OnNotice(notice.text);
+  cell.outcome.notices.push_back(std::move(notice.text));
 }
 
 void Session::OnDone(const wire::Done& done) {
-  RunningCell* cell = FindCell(done.cell);
+  RunningCell* cell = cells_.Find(done.cell);
   if (cell == nullptr) return;
-  if (cell == running_.get()) RefuseNested(std::nullopt);
+  if (cell == cells_.outer.get()) RefuseNested(std::nullopt);
   if (done.status == wire::DoneStatus::kHeld && cell->parent != 0) {
     return RefuseNested(cell->parent);
   }
   CellOutcome& outcome = cell->outcome;
   outcome.stdin_requested = done.stdin_requested;
   had_cells_ = true;
-  if (cell == running_.get()) snapshots_.OnCellDone(absl::Now() - cell->started);
+  if (cell == cells_.outer.get()) snapshots_.OnCellDone(absl::Now() - cell->started);
   deaths_in_a_row_ = 0;
   switch (done.status) {
     case wire::DoneStatus::kOk:  // also when it was interrupted and made something of it
@@ -466,200 +427,27 @@ void Session::OnValue(wire::Value value) {
   Pump();
 }
 
-void Session::OnWorkerExit(WorkerExit exit) {
-  const bool restore_failed = restore_.has_value();
-  if (!kill_reason_.empty()) exit.reason = std::exchange(kill_reason_, "");
-  if (restore_failed) exit = restore_->exit;
-  snapshots_.OnWorkerExit();
-  bridge_.reset();
-  queries_.FailAll(closing_ ? absl::CancelledError("the session was closed")
-                            : absl::UnavailableError("the worker " + exit.Describe()));
-  if (!closing_ && FoundDead(exit)) Requeue();
-  StopWatching();
-  if (!restore_failed && worker_ready_ && !closing_ && !resetting_) CountDeath(exit);
-  if (!closing_ && !resetting_ && StartRestore(exit, restore_failed)) return;
-  // The template was killed before it could fork, and nobody knew yet: nothing has run, so another
-  // one may try.
-  bool again = !restore_failed && worker_->pid() < 0 && template_was_ready_ &&
-               !std::exchange(start_retried_, true);
-  // Not destroyed here: this is a call from inside it.
-  loop_.Post([worker = std::move(worker_)] {});
-  bool could_not_start = !std::exchange(worker_ready_, false) && !restore_failed;
-  if (branched_) return FinishBranch(absl::UnavailableError("the branch " + exit.Describe()));
-  if (closing_) return FinishClose();
-  if (resetting_) {
-    snapshots_.Clear();
-    return FinishReset();
-  }
-  if ((running_ == nullptr || running_->ended) && !could_not_start && had_cells_) Lose(exit);
-  if (running_value_) {
-    ValueJob job = *std::exchange(running_value_, std::nullopt);
-    if (again) {
-      queue_.push_front(std::move(job));
-    } else {
-      job.done(absl::UnavailableError("the worker " + exit.Describe()));
-    }
-  }
-  if (running_ != nullptr && !running_->ended) {
-    const bool has_run = running_->outcome.runs > 1;
-    if (again && !has_run && !running_->interrupted && !running_->interrupt_when_ready) {
-      std::unique_ptr<RunningCell> cell = std::move(running_);
-      queue_.push_front(CellJob{std::move(cell->request), std::move(cell->done)});
-    } else if (could_not_start && !has_run) {
-      FailStart(exit);
-    } else {
-      OnDeathInCell(std::move(exit), std::nullopt);
-    }
-  }
-  Pump();
-}
-
-// It was dead already when the cell was sent to it: the cell before is the last that it began. A
-// worker that wrote garbage is not believed; one that went with its keeper, which can no longer
-// tell how it ended, is.
-bool Session::FoundDead(const WorkerExit& exit) {
-  const bool with_its_keeper = !exit.signal && !exit.exit_code;
-  return worker_ready_ && running_ != nullptr && !running_->ended && running_->ladder == nullptr &&
-         running_->outcome.runs == 1 && (exit.reason.empty() || with_its_keeper) &&
-         worker_->HasBegun(running_->outcome.execution_count - 1);
-}
-
-// The cell waits for the next worker, as if the death had been noticed in time.
-void Session::Requeue() {
-  std::unique_ptr<RunningCell> cell = std::move(running_);
-  loop_.Cancel(cell->timeout_timer);
-  --cells_run_;
-  next_cell_ = cell->outcome.execution_count;
-  queue_.push_front(CellJob{std::move(cell->request), std::move(cell->done)});
-}
-
-// No cell has run: what was to run may be tried again, or fails.
-void Session::FailStart(const WorkerExit& exit) {
-  absl::Status status = exit.exhausted ? absl::ResourceExhaustedError(exit.Describe())
-                                       : absl::UnavailableError(exit.Describe());
-  std::unique_ptr<RunningCell> cell = std::move(running_);
-  loop_.Cancel(cell->timeout_timer);
-  Job job = CellJob{std::move(cell->request), std::move(cell->done)};
-  if (!Relieve(job, status)) Fail(std::move(job), status);
-}
-
-// The cells have ended with their worker; nothing must climb or time out any more.
-void Session::StopWatching() {
-  auto stop = [this](RunningCell& cell) {
-    if (cell.ended) return;
-    loop_.Cancel(cell.timeout_timer);
-    if (cell.ladder == nullptr) return;
-    cell.interrupted = true;
-    cell.killed = cell.ladder->killed();
-    cell.ladder.reset();
-  };
-  if (running_ != nullptr) stop(*running_);
-  for (const std::unique_ptr<RunningCell>& cell : nested_) stop(*cell);
-}
-
-void Session::CountDeath(const WorkerExit& exit) {
-  RunningCell* cell = Innermost();
-  if (rewind_ || (cell != nullptr && cell->interrupted)) return;  // ended on purpose
-  ++deaths_in_a_row_;
-  last_death_ = exit.Describe();
-}
-
-// There is nothing to go back to: the next cell finds nothing where there was something.
-Session::Recovery Session::Lose(const WorkerExit& exit) {
-  RunningCell* cell = Innermost();
-  const bool killed = cell != nullptr && cell->killed;
-  fresh_reason_ = (killed ? "the cell before did not react to the interrupt and was killed"
-                          : "the worker " + exit.Describe()) +
-                  "; this cell ran in a fresh session";
-  return {.state = StateAfter::kLost,
-          .detail = killed ? "did not react to the interrupt and was killed, state lost"
-                           : "the worker " + exit.Describe() + ", state lost",
-          .is_before_cell = !had_cells_};
-}
-
-void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
-  const std::string fresh_before = fresh_reason_;
-  const bool killed = rewind_ || Innermost()->killed;
-  const Recovery recovery = restored ? *std::move(restored) : Lose(exit);
-  // From the inside out: the outcome of the running cell is the last word.
-  std::vector<RunningCell*> inner;
-  for (const std::unique_ptr<RunningCell>& cell : nested_) {
-    if (!cell->ended) inner.push_back(cell.get());
-  }
-  for (; !inner.empty(); inner.pop_back()) FinishAsDead(*inner.back(), exit, killed, recovery);
-  CellOutcome& outcome = running_->outcome;
-  const bool may_run_again = running_->request.retry == Retry::kOnce && outcome.runs == 1 &&
-                             recovery.is_before_cell && !running_->interrupted && !rewind_;
-  if (!may_run_again || !CheckDeaths().ok() || !Prepare().ok()) {
-    return FinishAsDead(*running_, std::move(exit), killed, recovery);
-  }
-  // What the first run printed stays.
-  outcome.runs = 2;
-  outcome.notices.push_back("the worker " + exit.Describe() + "; the cell was run again");
-  outcome.error.reset();
-  fresh_reason_ = fresh_before;
-  SendCell();
-}
-
-void Session::FinishAsDead(RunningCell& cell, WorkerExit exit, bool killed,
-                           const Recovery& recovery) {
-  CellOutcome& outcome = cell.outcome;
-  outcome.status = killed ? CellStatus::kCancelled : CellStatus::kError;
-  outcome.state = recovery.state;
-  outcome.state_detail = recovery.detail;
-  if (recovery.state == StateAfter::kRestored) TellNotCarried(outcome);
-  outcome.error = CellError{.ename = killed ? "CellKilled" : "WorkerDied",
-                            .evalue = rewind_  ? "the session was rewound"
-                                      : killed ? "the cell did not react to the interrupt"
-                                               : "the worker " + exit.Describe(),
-                            .traceback = exit.python_stack};
-  outcome.death = std::move(exit);
-  Settle(cell);
-}
-
 // The cell has ended; its outcome is complete but for what still goes to the disk.
 void Session::Settle(RunningCell& cell) {
-  cell.ended = true;
-  cell.ladder.reset();
-  loop_.Cancel(cell.timeout_timer);
-  cell.outcome.duration = absl::Now() - cell.started;
-  cell.log->Close();
-  if (cell.log->IsSettled()) return FinishCell(cell);
-  cell.settle_timer = loop_.After(kSettleLimit, [this, &cell] { FinishCell(cell); });
+  cell.End([this, &cell] { FinishCell(cell); });
 }
 
 void Session::FinishCell(RunningCell& ended) {
-  std::unique_ptr<RunningCell> cell;
-  if (running_.get() == &ended) {
-    cell = std::move(running_);
-    cell->outcome.background = TakeBackground();
-  } else {
-    auto found = std::find_if(nested_.begin(), nested_.end(),
-                              [&](const auto& each) { return each.get() == &ended; });
-    cell = std::move(*found);
-    nested_.erase(found);
-  }
-  loop_.Cancel(cell->settle_timer);
-  OutputLog::Outputs outputs = cell->log->Take();
-  cell->outcome.outputs = std::move(outputs.outputs);
-  cell->outcome.truncation = std::move(outputs.truncation);
-  cell->done(std::move(cell->outcome));
+  const bool is_outer = &ended == cells_.outer.get();
+  std::unique_ptr<RunningCell> cell = cells_.Take(ended);
+  CellOutcome outcome = cell->TakeOutcome();
+  if (is_outer) outcome.background = TakeBackground();
+  cell->done(std::move(outcome));
   Pump();
 }
 
 std::optional<CellOutcome> Session::OutcomeSoFar() const {
-  if (running_ == nullptr) return std::nullopt;
-  CellOutcome outcome = running_->outcome;
-  outcome.duration = absl::Now() - running_->started;
-  OutputLog::Outputs outputs = running_->log->SoFar();
-  outcome.outputs = std::move(outputs.outputs);
-  outcome.truncation = std::move(outputs.truncation);
-  return outcome;
+  return busy() ? std::optional(cells_.outer->OutcomeSoFar()) : std::nullopt;
 }
 
 void Session::KillWorker(std::string reason) {
   if (worker_ == nullptr || closing_) return;
-  if (busy()) reason += ", in cell " + std::to_string(running_->outcome.execution_count);
+  if (busy()) reason += ", in cell " + std::to_string(cells_.outer->number());
   kill_reason_ = std::move(reason);
   worker_->Kill();
 }
@@ -685,12 +473,11 @@ SinkOptions Session::OutputOptions() {
 void Session::OnStorageProgress() {
   std::vector<RunningCell*> stored;
   bool wants_pause = false;
-  auto look_at = [&](RunningCell& cell) {
-    if (!cell.ended) wants_pause |= cell.log->WantsPause();
-    if (cell.ended && cell.log->IsSettled()) stored.push_back(&cell);
-  };
-  for (const std::unique_ptr<RunningCell>& cell : nested_) look_at(*cell);
-  if (running_ != nullptr) look_at(*running_);
+  for (RunningCell* cell : cells_.All()) {
+    if (!cell->ended) wants_pause |= cell->log->WantsPause();
+    // From the inside out: the outcome of the outer one is the last word.
+    if (cell->ended && cell->log->IsSettled()) stored.insert(stored.begin(), cell);
+  }
   if (worker_ != nullptr && !wants_pause) worker_->PauseOutput(false);
   for (RunningCell* cell : stored) FinishCell(*cell);
 }
@@ -703,7 +490,7 @@ void Session::Close(absl::AnyInvocable<void()> done) {
   for (Job& job : abandoned) Fail(std::move(job), absl::CancelledError("the session was closed"));
   AbandonRestoring();
   if (worker_ == nullptr) return FinishClose();
-  if (running_ != nullptr || !worker_ready_) {
+  if (busy() || !worker_ready_) {
     worker_->Kill();
   } else {
     worker_->Send(wire::Exit{});
@@ -716,10 +503,7 @@ void Session::Close(absl::AnyInvocable<void()> done) {
 void Session::FinishClose() {
   loop_.Cancel(close_timer_);
   snapshots_.Clear();
-  if (running_ != nullptr) nested_.push_back(std::move(running_));
-  for (std::unique_ptr<RunningCell>& cell : std::exchange(nested_, {})) {
-    loop_.Cancel(cell->timeout_timer);
-    loop_.Cancel(cell->settle_timer);
+  for (const std::unique_ptr<RunningCell>& cell : cells_.TakeAll()) {
     cell->done(absl::CancelledError("the session was closed"));
   }
   if (running_value_) {

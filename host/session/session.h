@@ -18,26 +18,15 @@
 #include "host/base/event_loop.h"
 #include "host/bridge/bridge.h"
 #include "host/runtime/settings.h"
+#include "host/session/cell_request.h"
 #include "host/session/outcome.h"
 #include "host/session/output_log.h"
 #include "host/session/pending_queries.h"
+#include "host/session/running_cell.h"
 #include "host/session/snapshots.h"
-#include "host/worker/interrupt_ladder.h"
 #include "host/worker/template_pool.h"
 
 namespace cellar::host {
-
-// Sees what a cell does while it runs. Called on the loop's thread; must not block.
-class CellObserver {
- public:
-  virtual ~CellObserver() = default;
-  // Raw bytes as the cell wrote them: to be sanitised before they are shown.
-  virtual void OnText(Stream, std::string_view) {}
-  virtual void OnDisplay(const wire::Display&) {}
-  virtual void OnNotice(const std::string&) {}
-  // Printed meanwhile by what an earlier cell started.
-  virtual void OnBackgroundText(Stream, std::string_view) {}
-};
 
 struct SessionOptions {
   std::string id;  // as a BridgeProvider sees it
@@ -62,18 +51,6 @@ struct SessionOptions {
 // Why a cell that is run on behalf of a waiting one was not.
 inline constexpr char kSessionHeld[] = "session is held by the cell that waits for you";
 
-struct CellRequest {
-  std::string code;                  // UTF-8
-  absl::Duration timeout;            // of inactivity; zero = none
-  CellObserver* observer = nullptr;  // outlives the cell
-  // What the call that the cell belongs to asks for, before the cell runs: where to be (empty =
-  // where the session is), and variables, which stay.
-  std::string cwd;
-  std::vector<wire::EnvironmentEntry> environment;
-  // kOnce: run again after the worker died under it, if the state is then that of before the cell.
-  Retry retry = Retry::kNever;
-};
-
 // A value that crosses between host and session.
 struct SessionValue {
   bool is_json = true;
@@ -95,8 +72,7 @@ struct BranchOptions {
 
 class Session : private WorkerListener, private BridgeListener {
  public:
-  // A Status means that cells could not be run at all; what happened to a cell is in its outcome.
-  using OutcomeCallback = absl::AnyInvocable<void(absl::StatusOr<CellOutcome>)>;
+  using OutcomeCallback = host::OutcomeCallback;
   using ValueCallback = absl::AnyInvocable<void(absl::StatusOr<std::optional<SessionValue>>)>;
 
   Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage, SessionOptions options);
@@ -153,7 +129,7 @@ class Session : private WorkerListener, private BridgeListener {
   // Interrupts the running cell, if there is one, and what is nested in it. A second call while the
   // first is under way kills.
   void Interrupt();
-  bool busy() const { return running_ != nullptr; }
+  bool busy() const { return cells_.outer != nullptr; }
   // The running cell as far as it has come; nothing when none runs.
   std::optional<CellOutcome> OutcomeSoFar() const;
 
@@ -174,22 +150,6 @@ class Session : private WorkerListener, private BridgeListener {
   void Close(absl::AnyInvocable<void()> done);
 
  private:
-  struct RunningCell {
-    CellRequest request;
-    OutcomeCallback done;
-    CellOutcome outcome;
-    std::unique_ptr<OutputLog> log;
-    absl::Time started;
-    EventLoop::TimerId timeout_timer = 0;
-    EventLoop::TimerId settle_timer = 0;
-    std::unique_ptr<InterruptLadder> ladder;
-    bool interrupt_when_ready = false;
-    bool interrupted = false;             // by a ladder that is gone with the worker
-    bool killed = false;                  // by that ladder
-    uint64_t parent = 0;                  // the call inside whose wait it runs; 0 = none
-    bool interrupt_after_nested = false;  // as soon as what is nested in it has ended
-    bool ended = false;                   // only the disk is waited for
-  };
   struct CellJob {
     CellRequest request;
     OutcomeCallback done;
@@ -240,10 +200,6 @@ class Session : private WorkerListener, private BridgeListener {
   void OnWithdraw(uint64_t call) override;
   void OnOffer(const wire::BridgeOffer& offer) override;
 
-  // Running or nested; null when there is none, or it has ended.
-  RunningCell* FindCell(uint32_t number);
-  // The cell whose code runs now: the last nested one, or the running one.
-  RunningCell* Innermost();
   std::unique_ptr<RunningCell> MakeCell(CellJob job);
   // Those that run inside the wait for that call, or all.
   void RefuseNested(std::optional<uint64_t> call);
@@ -258,7 +214,6 @@ class Session : private WorkerListener, private BridgeListener {
   void FinishReset();
   bool Relieve(Job& job, const absl::Status& status);
   absl::Status CheckDeaths() const;
-  void StopWatching();
   void CountDeath(const WorkerExit& exit);
   Recovery Lose(const WorkerExit& exit);
   void ConnectBridge();
@@ -280,6 +235,7 @@ class Session : private WorkerListener, private BridgeListener {
   void FinishCell(RunningCell& cell);
   bool FoundDead(const WorkerExit& exit);
   void Requeue();
+  CellJob TakeBack();
   void FailStart(const WorkerExit& exit);
   // `restored`: what a snapshot has brought back; nothing when all is lost.
   void OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored);
@@ -309,8 +265,7 @@ class Session : private WorkerListener, private BridgeListener {
   bool relieved_ = false;   // since a worker last started
   uint64_t cells_run_ = 0;
   std::deque<Job> queue_;
-  std::unique_ptr<RunningCell> running_;
-  std::vector<std::unique_ptr<RunningCell>> nested_;  // each runs inside a wait of the one before
+  RunningCells cells_;
   std::optional<ValueJob> running_value_;
   std::optional<ResetJob> resetting_;
   PendingQueries queries_;

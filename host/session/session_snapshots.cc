@@ -88,7 +88,7 @@ bool Session::StartRestore(const WorkerExit& exit, bool restore_failed) {
 void Session::FinishRestore() {
   Restore restore = *std::exchange(restore_, std::nullopt);
   loop_.Cancel(restore.limit_timer);
-  const bool in_cell = running_ != nullptr && !running_->ended;
+  const bool in_cell = cells_.OuterRuns();
   std::string description = DescribeRestored(restore);
   had_cells_ = true;
   next_cell_ = restore.moment.before_cell;
@@ -99,7 +99,7 @@ void Session::FinishRestore() {
   }
   if (!in_cell && !rewind_) restored_note_ = "the worker " + description;
   if (in_cell) {
-    const bool is_before_cell = next_cell_ == running_->outcome.execution_count;
+    const bool is_before_cell = next_cell_ == cells_.outer->number();
     OnDeathInCell(std::move(restore.exit), Recovery{.state = StateAfter::kRestored,
                                                     .detail = std::move(description),
                                                     .is_before_cell = is_before_cell});
@@ -128,15 +128,14 @@ void Session::TellNotCarried(CellOutcome& outcome) const {
 }
 
 std::string Session::DescribeRestored(const Restore& restore) {
-  const bool in_cell = running_ != nullptr && !running_->ended;
-  const bool killed = in_cell && Innermost()->killed;
+  const bool in_cell = cells_.OuterRuns();
+  const bool killed = in_cell && cells_.Innermost()->killed;
   std::string text = rewind_  ? "ended by a rewind"
                      : killed ? "did not react to the interrupt and was killed"
                               : restore.exit.Describe() + PlaceOfDeath(restore.exit.python_stack);
   const uint32_t before = restore.moment.before_cell;
   absl::StrAppend(&text, "; state is that of before cell ", before);
-  std::string undone =
-      DescribeUndone(before, in_cell ? running_->outcome.execution_count : next_cell_);
+  std::string undone = DescribeUndone(before, in_cell ? cells_.outer->number() : next_cell_);
   if (!undone.empty()) absl::StrAppend(&text, ": ", undone);
   if (restore.moment.values_set_since) {
     absl::StrAppend(&text, ", and values that were set since then");

@@ -1,0 +1,43 @@
+// What is asked of a session: a cell to run, and who watches it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
+#include "host/runtime/settings.h"
+#include "host/session/outcome.h"
+#include "host/wire/messages.h"
+
+namespace cellar::host {
+
+// Sees what a cell does while it runs. Called on the loop's thread; must not block.
+class CellObserver {
+ public:
+  virtual ~CellObserver() = default;
+  // Raw bytes as the cell wrote them: to be sanitised before they are shown.
+  virtual void OnText(Stream, std::string_view) {}
+  virtual void OnDisplay(const wire::Display&) {}
+  virtual void OnNotice(const std::string&) {}
+  // Printed meanwhile by what an earlier cell started.
+  virtual void OnBackgroundText(Stream, std::string_view) {}
+};
+
+struct CellRequest {
+  std::string code;                  // UTF-8
+  absl::Duration timeout;            // of inactivity; zero = none
+  CellObserver* observer = nullptr;  // outlives the cell
+  // What the call that the cell belongs to asks for, before the cell runs: where to be (empty =
+  // where the session is), and variables, which stay.
+  std::string cwd;
+  std::vector<wire::EnvironmentEntry> environment;
+  // kOnce: run again after the worker died under it, if the state is then that of before the cell.
+  Retry retry = Retry::kNever;
+};
+
+// A Status means that cells could not be run at all; what happened to a cell is in its outcome.
+using OutcomeCallback = absl::AnyInvocable<void(absl::StatusOr<CellOutcome>)>;
+
+}  // namespace cellar::host

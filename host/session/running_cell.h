@@ -1,0 +1,77 @@
+// The cell that a session runs, with those that run inside its waits: what was asked for, what has
+// come of it so far, and what watches it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "host/base/event_loop.h"
+#include "host/session/cell_request.h"
+#include "host/session/output_log.h"
+#include "host/worker/interrupt_ladder.h"
+
+namespace cellar::host {
+
+struct RunningCell {
+  RunningCell(EventLoop& loop, CellRequest request, OutcomeCallback done,
+              std::unique_ptr<OutputLog> log);
+  ~RunningCell();
+  RunningCell(const RunningCell&) = delete;
+
+  // `on_timeout` is called when the cell has been inactive for as long as it may be from now on.
+  void RestartTimeout(EventLoop::Task on_timeout);
+  void StopTimeout();
+  // Its worker is gone: nothing must climb or time out any more.
+  void StopWatching();
+  // The cell has ended. `finish` is called when its output is on the disk too, or that takes too
+  // long.
+  void End(EventLoop::Task finish);
+
+  // As far as it has come.
+  CellOutcome OutcomeSoFar() const;
+  // Complete, after its end.
+  CellOutcome TakeOutcome();
+
+  uint32_t number() const { return outcome.execution_count; }
+
+  EventLoop& loop;
+  CellRequest request;
+  OutcomeCallback done;
+  CellOutcome outcome;
+  std::unique_ptr<OutputLog> log;
+  absl::Time started;
+  std::unique_ptr<InterruptLadder> ladder;
+  bool interrupt_when_ready = false;
+  bool interrupted = false;             // by a ladder that is gone with the worker
+  bool killed = false;                  // by that ladder
+  uint64_t parent = 0;                  // the call inside whose wait it runs; 0 = none
+  bool interrupt_after_nested = false;  // as soon as what is nested in it has ended
+  bool ended = false;                   // only the disk is waited for
+
+ private:
+  EventLoop::TimerId timeout_timer_ = 0;
+  EventLoop::TimerId settle_timer_ = 0;
+};
+
+struct RunningCells {
+  // By its number; null when there is none, or it has ended.
+  RunningCell* Find(uint32_t number) const;
+  // The one whose code runs now; null when none does.
+  RunningCell* Innermost() const;
+  // Whether the outer one is still running.
+  bool OuterRuns() const { return outer != nullptr && !outer->ended; }
+  // All, from the outside in.
+  std::vector<RunningCell*> All() const;
+  // Takes one out.
+  std::unique_ptr<RunningCell> Take(const RunningCell& cell);
+  // Takes all out.
+  std::vector<std::unique_ptr<RunningCell>> TakeAll();
+
+  std::unique_ptr<RunningCell> outer;
+  std::vector<std::unique_ptr<RunningCell>> nested;  // each runs inside a wait of the one before
+};
+
+}  // namespace cellar::host
