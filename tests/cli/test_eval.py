@@ -1,6 +1,7 @@
 """`cellar eval` as a shell user and a program see it."""
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -434,6 +435,21 @@ class Doctor(ProgramTest):
         self.assertEqual((code, err), (0, ""))
         for word in ("interpreter", "libpython", "worker program", "tool mode", "pidfd", "first result", "round trip", "all is well"):
             self.assertIn(word, out)
+
+    def test_it_tells_of_every_python_why_it_was_taken_or_passed_over(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", folder + "/venv"], check=True)
+            os.mkdir(folder + "/.venv")
+            code, out, _ = self.run_cellar("doctor", "--cwd", folder, env={"HOME": folder, "VIRTUAL_ENV": "/no/such"})
+            self.assertEqual(code, 0)
+            rows = dict(re.split(r" {2,}", line, maxsplit=1) for line in re.findall(r"^  (\S+ {2,}.*)", out, re.M))
+            self.assertEqual(rows["setting"], "not given")
+            self.assertIn("/no/such: passed over: ", rows["VIRTUAL_ENV"])
+            self.assertEqual(rows["CONDA_PREFIX"], "not set")
+            self.assertIn("passed over: there is no bin/python in", rows[".venv"])
+            self.assertEqual(rows["venv"], f"{folder}/venv: taken")
+            self.assertRegex(rows["PATH"], "^/usr/bin/python.*: not looked at, since another one comes first$")
+            self.assertIn("built-in", rows)
 
     def test_it_names_the_problem(self):
         code, out, _ = self.run_cellar("doctor", env={"PYTHONHOME": "/no/such"})
