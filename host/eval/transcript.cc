@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/base/utf8.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
-#include "host/output/utf8.h"
 
 namespace cellar::host {
 namespace {
