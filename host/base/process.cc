@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
+#include <sstream>
 
 #include "host/base/fds.h"
 
@@ -37,6 +39,9 @@ absl::StatusOr<ChildProcess> Spawn(const SpawnOptions& options) {
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  if (!options.cwd.empty()) {
+    posix_spawn_file_actions_addchdir_np(&actions, options.cwd.c_str());
+  }
   int highest = 2;
   for (auto [from, to] : options.fds) {
     posix_spawn_file_actions_adddup2(&actions, from, to);
@@ -61,6 +66,20 @@ absl::StatusOr<ChildProcess> Spawn(const SpawnOptions& options) {
   }
   child.pidfd = *std::move(pidfd);
   return child;
+}
+
+pid_t ParentOf(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text, '\0');
+  // The command's name stands in parentheses and may itself contain any character.
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(text.substr(name_end + 1));
+  char state = 0;
+  pid_t parent = 0;
+  fields >> state >> parent;
+  return parent;
 }
 
 absl::StatusOr<UniqueFd> OpenPidfd(pid_t pid) {

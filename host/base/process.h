@@ -17,6 +17,7 @@ struct SpawnOptions {
   std::string program;
   std::vector<std::string> args;         // without argv[0], which is `program`
   std::vector<std::string> environment;  // "K=V"
+  std::string cwd;                       // empty = the parent's
   // Parent's descriptor -> number in the child. Everything else above the highest of them is
   // closed. Sources must not be among the target numbers (descriptors made by fds.h never are).
   std::vector<std::pair<int, int>> fds;
@@ -30,6 +31,9 @@ struct ChildProcess {
 // posix_spawn in a new session, with an empty signal mask and default dispositions, so that a host
 // with threads, blocked or ignored signals leaks none of that.
 absl::StatusOr<ChildProcess> Spawn(const SpawnOptions& options);
+
+// 0 when the process is gone. Reads /proc.
+pid_t ParentOf(pid_t pid);
 
 absl::StatusOr<UniqueFd> OpenPidfd(pid_t pid);
 

@@ -12,12 +12,11 @@
 
 #include "host/base/fds.h"
 #include "host/base/process.h"
+#include "host/console/call_desk.h"
 #include "host/console/complain.h"
-#include "host/console/console.h"
 #include "host/console/exit_codes.h"
 #include "host/serve/daemon.h"
 #include "host/serve/dial.h"
-#include "host/session/launcher.h"
 
 namespace cellar::host {
 namespace {
@@ -33,35 +32,23 @@ class DaemonHost {
   DaemonHost(std::unique_ptr<Console> console, const LaunchQuery& query,
              const RuntimeDirectory& directory, LogFile& log, absl::Duration idle_exit)
       : console_(std::move(console)),
-        launcher_(console_->loop(), query, console_->launch()),
-        registry_(console_->loop(), console_->templates(), console_->storage(), launcher_,
-                  LimitsFrom(console_->launch().settings)),
-        service_(console_->loop(), registry_),
-        daemon_(console_->loop(), registry_, service_, bridge_, directory, log,
+        desk_(*console_, query),
+        daemon_(console_->loop(), desk_.registry(), desk_.service(), bridge_, directory, log,
                 {.idle_exit = idle_exit,
                  .offer = {.mode = console_->launch().settings.tool_mode},
-                 .on_end = [this] { End(); }}) {}
+                 .on_end = [this] { desk_.Finish(); }}) {}
 
   absl::Status Listen() {
-    CELLAR_RETURN_IF_ERROR(console_->WatchSignals([this] { End(); }));
+    CELLAR_RETURN_IF_ERROR(console_->WatchSignals([this] { desk_.Finish(); }));
     return daemon_.Listen();
   }
 
-  int Run() {
-    console_->RunLoop();
-    return console_->ended_by() == 0 ? kExitFine : 128 + console_->ended_by();
-  }
+  int Run() { return desk_.Run(); }
 
  private:
-  void End() {
-    registry_.CloseAll([this] { console_->loop().Stop(); });
-  }
-
   std::unique_ptr<Console> console_;
-  Launcher launcher_;
   ClientBridge bridge_;
-  SessionRegistry registry_;
-  CallService service_;
+  CallDesk desk_;
   Daemon daemon_;
 };
 

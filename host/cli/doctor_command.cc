@@ -21,8 +21,8 @@ namespace {
 
 constexpr int kRoundTrips = 200;
 
-void Row(const char* name, const std::string& value) {
-  std::printf("%-22s %s\n", name, Printable(value).c_str());
+void Row(const std::string& name, const std::string& value) {
+  std::printf("%-22s %s\n", name.c_str(), Printable(value).c_str());
   std::fflush(stdout);
 }
 
@@ -51,7 +51,10 @@ void ShowLaunch(const Launch& launch) {
   Row("interpreter",
       interpreter.executable + "  (" + interpreter.version + ", by " + interpreter.origin + ")");
   Row("  prefix", interpreter.prefix);
-  for (const std::string& warning : interpreter.warnings) Row("  passed over", warning);
+  for (const ConsideredPython& python : interpreter.considered) {
+    Row("  " + python.origin,
+        python.path.empty() ? python.verdict : python.path + ": " + python.verdict);
+  }
   Row("worker program", launch.session.runtime.program);
   Row("artifacts", launch.artifacts_directory);
   std::string preload;

@@ -15,12 +15,11 @@
 
 #include "host/base/fds.h"
 #include "host/cli/shared_eval.h"
+#include "host/console/call_desk.h"
 #include "host/console/call_printer.h"
 #include "host/console/complain.h"
-#include "host/console/console.h"
 #include "host/console/exit_codes.h"
 #include "host/eval/call.h"
-#include "host/eval/call_service.h"
 #include "host/eval/describe.h"
 #include "host/eval/result.h"
 #include "host/output/printable.h"
@@ -146,9 +145,7 @@ class Evaluation {
                  {.loop = &console_->loop(), .images = &console_->artifacts()}),
         json_(json),
         call_(std::move(call)),
-        launcher_(console_->loop(), query, console_->launch()),
-        registry_(console_->loop(), console_->templates(), console_->storage(), launcher_, {}),
-        service_(console_->loop(), registry_) {
+        desk_(*console_, query) {
     // The launch is for its directory, and nobody else can reach its session.
     call_.cwd.clear();
     call_.mode = CallMode::kSession;
@@ -160,12 +157,11 @@ class Evaluation {
       return kExitCannotRun;
     }
     const std::string session = call_.session;
-    id_ = service_.Submit(std::move(call_), json_ ? nullptr : &printer_,
-                          [this, session](absl::StatusOr<CallResult> result) {
-                            OnDone(std::move(result), registry_.Find(session));
-                          });
-    console_->RunLoop();
-    if (console_->ended_by() != 0) return 128 + console_->ended_by();
+    id_ = desk_.service().Submit(std::move(call_), json_ ? nullptr : &printer_,
+                                 [this, session](absl::StatusOr<CallResult> result) {
+                                   OnDone(std::move(result), desk_.registry().Find(session));
+                                 });
+    if (const int signalled = desk_.Run(); signalled != 0) return signalled;
     if (json_ && result_) PrintJson();
     return exit_code_;
   }
@@ -175,7 +171,7 @@ class Evaluation {
   void OnInterrupt() {
     exit_code_ = kExitInterrupted;
     if (std::exchange(interrupted_, true)) return console_->loop().Stop();
-    service_.Cancel(id_);
+    desk_.service().Cancel(id_);
   }
 
   // As a program does that SIGPIPE ends.
@@ -196,17 +192,13 @@ class Evaluation {
       Complain(result.status());
       exit_code_ = kExitCannotRun;
     }
-    if (session == nullptr) return CloseAll();
+    if (session == nullptr) return desk_.Finish();
     // What exit handlers print comes after the last cell.
     if (!json_) session->ObserveBackground(&printer_);
     session->Close([this, session] {
       last_words_ = session->TakeBackground();
-      CloseAll();
+      desk_.Finish();
     });
-  }
-
-  void CloseAll() {
-    registry_.CloseAll([this] { console_->loop().Stop(); });
   }
 
   // A preload that could not be imported, for example.
@@ -229,9 +221,7 @@ class Evaluation {
   CallPrinter printer_;
   bool json_;
   Call call_;
-  Launcher launcher_;
-  SessionRegistry registry_;
-  CallService service_;
+  CallDesk desk_;
   CallId id_ = 0;
   std::optional<CallResult> result_;
   std::vector<CellOutput> last_words_;

@@ -16,6 +16,7 @@
 #include "host/cli/session_commands.h"
 #include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
+#include "host/console/text_width.h"
 
 int main(int argc, char** argv) {
   using namespace cellar::host;
@@ -24,6 +25,7 @@ int main(int argc, char** argv) {
   prctl(PR_SET_DUMPABLE, 0);
   signal(SIGPIPE, SIG_IGN);
   cellar::RaiseOpenFileLimit();
+  UseUtf8();
 
   CLI::App app("cellar runs Python cells with lasting state, for agents, people and tests.",
                "cellar");

@@ -125,6 +125,7 @@ absl::StatusOr<std::unique_ptr<Console>> MakeConsole(const RunArguments& argumen
   output.head_bytes = CellRecorder::kHeadBytes;
   output.budget_bytes = CellRecorder::kHeadBytes + CellRecorder::kTailBytes;
   output.max_line_characters = 0;
+  output.max_inline_bytes = 0;
   return Console::Create(std::move(launch));
 }
 

@@ -8,11 +8,10 @@
 #include <utility>
 
 #include "host/base/fds.h"
+#include "host/console/call_desk.h"
 #include "host/console/complain.h"
-#include "host/console/console.h"
 #include "host/console/exit_codes.h"
 #include "host/serve/server.h"
-#include "host/session/launcher.h"
 #include "host/session/preflight.h"
 
 namespace cellar::host {
@@ -30,10 +29,7 @@ class StdioServer {
  public:
   StdioServer(std::unique_ptr<Console> console, const LaunchQuery& query, absl::Status unavailable)
       : console_(std::move(console)),
-        launcher_(console_->loop(), query, console_->launch()),
-        registry_(console_->loop(), console_->templates(), console_->storage(), launcher_,
-                  LimitsFrom(console_->launch().settings)),
-        service_(console_->loop(), registry_),
+        desk_(*console_, query),
         unavailable_(std::move(unavailable)) {}
 
   int Run(bool check) {
@@ -52,9 +48,8 @@ class StdioServer {
       preflight_.emplace(console_->loop(), console_->templates(), console_->storage(),
                          console_->launch(), [this](ToolOffer offer) { Serve(std::move(offer)); });
     }
-    console_->RunLoop();
-    if (console_->ended_by() != 0) return 128 + console_->ended_by();
-    return exit_code_;
+    const int signalled = desk_.Run();
+    return signalled != 0 ? signalled : exit_code_;
   }
 
  private:
@@ -64,30 +59,22 @@ class StdioServer {
     if (!in.ok() || !out.ok()) {
       Complain(in.ok() ? out.status() : in.status());
       exit_code_ = kExitCannotRun;
-      return End();
+      return desk_.Finish();
     }
-    server_.emplace(console_->loop(), registry_, service_, bridge_,
+    server_.emplace(console_->loop(), desk_.registry(), desk_.service(), bridge_,
                     ServerOptions{.offer = std::move(offer),
                                   .unavailable = unavailable_,
-                                  .on_left = [this] { End(); },
-                                  .on_shutdown = [this] { End(); }});
+                                  .on_left = [this] { desk_.Finish(); },
+                                  .on_shutdown = [this] { desk_.Finish(); }});
     server_->Serve(*std::move(in), *std::move(out));
   }
 
-  void End() {
-    if (std::exchange(ending_, true)) return;
-    registry_.CloseAll([this] { console_->loop().Stop(); });
-  }
-
   std::unique_ptr<Console> console_;
-  Launcher launcher_;
   ClientBridge bridge_;
-  SessionRegistry registry_;
-  CallService service_;
+  CallDesk desk_;
   absl::Status unavailable_;
   std::optional<Preflight> preflight_;
   std::optional<Server> server_;
-  bool ending_ = false;
   int exit_code_ = kExitFine;
 };
 

@@ -104,7 +104,10 @@ class SharedCall {
       CELLAR_ASSIGN_OR_RETURN(ordered_json frame, client_.Receive());
       if (TextIn(frame, "id") != "1") continue;
       const std::string type = TextIn(frame, "type");
-      if (type == "done") return frame;
+      if (type == "done") {
+        ShowSaved(frame);
+        return frame;
+      }
       Show(type, frame);
       if (reader_gone_) {
         exit_code_ = 128 + SIGPIPE;
@@ -158,6 +161,20 @@ class SharedCall {
       printer_.OnDisplay(DisplayOf(frame));
     } else if (type == "finished") {
       printer_.OnCellFinished(0, CellOf(frame));
+    }
+  }
+
+  void ShowSaved(const ordered_json& done) {
+    const ordered_json result = done.value("result", ordered_json::object());
+    for (const ordered_json& cell : result.value("cells", ordered_json::array())) {
+      for (const ordered_json& output : cell.value("outputs", ordered_json::array())) {
+        const ordered_json saved = output.value("saved", ordered_json::object());
+        for (const auto& [mime, data] : saved.items()) {
+          printer_.NoteSaved({.mime = mime,
+                              .bytes = data.value("bytes", uint64_t{0}),
+                              .artifact_path = TextIn(data, "path")});
+        }
+      }
     }
   }
 

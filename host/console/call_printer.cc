@@ -171,9 +171,10 @@ void CallPrinter::OnCellFinished(size_t, const CellResult& result) {
     if (outcome.death) text += Printable(outcome.error->ename + ": " + outcome.error->evalue);
     PrintLine(err_, text, kRed);
   }
-  for (const std::string& notice : outcome.notices) {
-    PrintLine(err_, "cellar: " + Printable(notice), kDim);
+  for (const CellOutput& output : outcome.outputs) {
+    for (const SavedData& data : output.saved) NoteSaved(data);
   }
+  for (const std::string& notice : outcome.notices) Note(notice);
   if (!outcome.state_detail.empty()) {
     PrintLine(err_, "cellar: " + Printable(outcome.state_detail), kYellow);
   }
@@ -186,6 +187,11 @@ std::string CallPrinter::TakeLine() { return pane_ ? Printable(pane_->TakeLine()
 
 void CallPrinter::Note(std::string_view text) {
   PrintLine(err_, "cellar: " + Printable(text), kDim);
+}
+
+void CallPrinter::NoteSaved(const SavedData& data) {
+  if (data.artifact_path.empty() || (out_.is_terminal && data.mime.starts_with("image/"))) return;
+  Note(data.mime + ", " + Size(data.bytes) + ", is in " + data.artifact_path);
 }
 
 void CallPrinter::EndLine() {

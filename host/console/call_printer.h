@@ -53,6 +53,8 @@ class CallPrinter : public CallObserver {
   void HoldStatus(bool hold) { is_held_ = hold; }
   // A line of cellar's own.
   void Note(std::string_view text);
+  // Says where the data is, unless an image of it has been shown or saved already.
+  void NoteSaved(const SavedData& data);
 
  private:
   struct Side {

@@ -1,9 +1,9 @@
 #include "host/console/output_pane.h"
 
 #include "host/base/fds.h"
+#include "host/base/utf8.h"
 #include "host/console/screen_line.h"
 #include "host/console/text_width.h"
-#include "host/output/utf8.h"
 
 namespace cellar::host {
 namespace {

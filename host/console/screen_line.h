@@ -11,7 +11,7 @@ namespace cellar::host {
 size_t TerminalWidth(int fd);
 
 // The beginning of `text` that takes at most `columns`, with an ellipsis if that is not all. `text`
-// is valid UTF-8 without control characters (see Sanitiser); a tab becomes a space.
+// has no control characters (see Sanitiser); a tab becomes a space. Needs UseUtf8().
 std::string CutToWidth(std::string_view text, size_t columns);
 
 }  // namespace cellar::host

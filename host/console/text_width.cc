@@ -4,9 +4,10 @@
 
 #include <array>
 #include <clocale>
-#include <cstdint>
 #include <cstring>
 #include <cwchar>
+
+#include "host/base/utf8.h"
 
 namespace cellar::host {
 namespace {
@@ -23,30 +24,6 @@ constexpr std::array<char, 64> kCarets = [] {
   return text;
 }();
 
-struct Decoded {
-  char32_t code = 0;
-  size_t bytes = 0;  // 0: not a character
-};
-
-Decoded Decode(std::string_view text) {
-  const auto lead = static_cast<uint8_t>(text[0]);
-  const size_t bytes = lead < 0x80   ? 1
-                       : lead < 0xC2 ? 0
-                       : lead < 0xE0 ? 2
-                       : lead < 0xF0 ? 3
-                       : lead < 0xF5 ? 4
-                                     : 0;
-  if (bytes == 0 || text.size() < bytes) return {};
-  if (bytes == 1) return {lead, 1};
-  char32_t code = lead & (0x7F >> bytes);
-  for (size_t i = 1; i < bytes; ++i) {
-    const auto byte = static_cast<uint8_t>(text[i]);
-    if ((byte & 0xC0) != 0x80) return {};
-    code = code << 6 | (byte & 0x3F);
-  }
-  return {code, bytes};
-}
-
 }  // namespace
 
 void UseUtf8() {
@@ -55,13 +32,14 @@ void UseUtf8() {
 }
 
 Glyph FirstGlyph(std::string_view text) {
-  const Decoded decoded = Decode(text);
-  if (decoded.bytes == 0) return {1, 1, kReplacement};
-  if (decoded.code < 0x20) return {1, 2, std::string_view(&kCarets[2 * decoded.code], 2)};
-  if (decoded.code == 0x7F) return {1, 2, "^?"};
-  const int columns = wcwidth(static_cast<wchar_t>(decoded.code));
-  if (columns < 0) return {decoded.bytes, 1, kReplacement};
-  return {decoded.bytes, columns, text.substr(0, decoded.bytes)};
+  const std::string_view character = text.substr(0, Utf8CharacterSize(text));
+  if (character.empty()) return {1, 1, kReplacement};
+  const char32_t code = CodePointOf(character);
+  if (code < 0x20) return {1, 2, std::string_view(&kCarets[2 * code], 2)};
+  if (code == 0x7F) return {1, 2, "^?"};
+  const int columns = wcwidth(static_cast<wchar_t>(code));
+  if (columns < 0) return {character.size(), 1, kReplacement};
+  return {character.size(), columns, character};
 }
 
 int Columns(std::string_view text) {

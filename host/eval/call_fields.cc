@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstdint>
 #include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "host/base/utf8.h"
 
 namespace cellar::host {
 namespace {
@@ -104,38 +104,6 @@ constexpr Field<CallCell> kCellFields[] = {
      .kind = FlagField<CallCell>{[](CallCell& c) -> bool& { return c.reset; }},
      .description = "Start with no variables before this cell."},
 };
-
-// The size of the character at the start of `text`, by the table of well-formed sequences in the
-// Unicode standard (3.9, table 3-7); 0 if there is none.
-size_t Utf8CharacterSize(std::string_view text) {
-  const auto byte = [text](size_t i) {
-    return static_cast<uint8_t>(i < text.size() ? text[i] : 0);
-  };
-  const uint8_t lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t size = lead >= 0xC2 && lead <= 0xDF   ? 2
-                      : (lead & 0xF0) == 0xE0        ? 3
-                      : lead >= 0xF0 && lead <= 0xF4 ? 4
-                                                     : 0;
-  if (size == 0 || text.size() < size) return 0;
-  const uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  if (byte(1) < low || byte(1) > high) return 0;
-  for (size_t i = 2; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  return size;
-}
-
-// Where the first byte stands that is not UTF-8.
-std::optional<size_t> FindInvalidUtf8(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const size_t size = Utf8CharacterSize(text.substr(at));
-    if (size == 0) return at;
-    at += size;
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 

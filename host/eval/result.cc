@@ -58,9 +58,31 @@ void WriteMimeEntry(const wire::MimeEntry& entry, JsonWriter& json) {
   json.String(entry.data);
 }
 
+void WriteSaved(const std::vector<SavedData>& saved, JsonWriter& json) {
+  json.BeginObject();
+  for (const SavedData& data : saved) {
+    json.Key(data.mime).BeginObject();
+    json.Key("artifact");
+    if (data.artifact_id.empty()) {
+      json.Null();
+    } else {
+      json.String(data.artifact_id);
+    }
+    json.Key("path").String(data.artifact_path);
+    json.Key("bytes").Number(data.bytes);
+    json.Key("error").String(data.error);
+    json.EndObject();
+  }
+  json.EndObject();
+}
+
 void WriteDisplay(const CellOutput& output, JsonWriter& json) {
   json.Key("data");
   WriteBundle(output.data, json);
+  if (!output.saved.empty()) {
+    json.Key("saved");
+    WriteSaved(output.saved, json);
+  }
   json.Key("metadata");
   if (!output.metadata.starts_with('{') || !json.Json(output.metadata)) {
     json.BeginObject().EndObject();

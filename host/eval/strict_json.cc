@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "host/base/utf8.h"
 #include "host/output/printable.h"
-#include "host/output/utf8.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {

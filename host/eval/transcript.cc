@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/base/utf8.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
-#include "host/output/utf8.h"
 
 namespace cellar::host {
 namespace {
@@ -56,15 +56,31 @@ void AddDisplayText(std::string_view shown, size_t& budget, std::string& text) {
       text);
 }
 
-// Images always have a line; what else has no text has one when the bundle has no text at all.
-void AddBundle(const std::vector<wire::MimeEntry>& bundle, size_t& budget, std::string& text) {
+std::string Whereabouts(const SavedData& saved) {
+  if (!saved.artifact_id.empty()) {
+    return absl::StrCat("artifact://", saved.artifact_id, " (", saved.artifact_path, ")");
+  }
+  return absl::StrCat("in the structured result, not in a file: ", saved.error);
+}
+
+// Images and what is saved always have a line; what else has no text has one when the bundle has no
+// text at all.
+void AddBundle(const CellOutput& output, size_t& budget, std::string& text) {
   std::vector<MimeData> data;
-  for (const wire::MimeEntry& entry : bundle) data.push_back({entry.mime, entry.data});
+  for (const wire::MimeEntry& entry : output.data) data.push_back({entry.mime, entry.data});
   const std::optional<std::string> shown = TranscriptText(data);
   if (shown) AddDisplayText(*shown, budget, text);
-  for (const wire::MimeEntry& entry : bundle) {
-    if (shown && !entry.mime.starts_with("image/")) continue;
+  const auto is_saved = [&output](const wire::MimeEntry& entry) {
+    return std::any_of(output.saved.begin(), output.saved.end(),
+                       [&entry](const SavedData& saved) { return saved.mime == entry.mime; });
+  };
+  for (const wire::MimeEntry& entry : output.data) {
+    if (is_saved(entry) || (shown && !entry.mime.starts_with("image/"))) continue;
     AddRemark(absl::StrCat(OneLine(entry.mime), ", ", Size(entry.data.size())), text);
+  }
+  for (const SavedData& saved : output.saved) {
+    AddRemark(absl::StrCat(OneLine(saved.mime), ", ", Size(saved.bytes), ": ", Whereabouts(saved)),
+              text);
   }
 }
 
@@ -78,7 +94,7 @@ void AddOutputs(const std::vector<CellOutput>& outputs, std::string& text) {
         break;
       case CellOutput::Type::kDisplay:
       case CellOutput::Type::kResult:
-        AddBundle(output.data, budget, text);
+        AddBundle(output, budget, text);
         break;
       case CellOutput::Type::kStatus:  // progress, for who watches
         break;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "host/output/utf8.h"
+#include "host/base/utf8.h"
 
 namespace cellar::host {
 namespace {

@@ -57,6 +57,7 @@ absl::StatusOr<Engine::SessionId> Engine::Open(host::SessionOptions options) {
         std::move(options));
     if (absl::Status status = session->Prepare(); !status.ok()) return reply.Give(status);
     SessionId id = parts_->next_id++;
+    parts_->memory.Add(*session);
     parts_->sessions[id].session = std::move(session);
     reply.Give(id);
   });
@@ -68,6 +69,7 @@ absl::StatusOr<Engine::Branched> Engine::Branch(SessionId id, host::BranchOption
                                 absl::StatusOr<host::Session::Branched> made) mutable {
       if (!made.ok()) return answer(made.status());
       SessionId branch = parts_->next_id++;
+      parts_->memory.Add(*made->session);
       parts_->sessions[branch].session = std::move(made->session);
       answer(Branched{.id = branch, .standing = std::move(made->standing)});
     });

@@ -14,6 +14,7 @@
 #include "host/library/loop_thread.h"
 #include "host/library/reply.h"
 #include "host/output/artifact_janitor.h"
+#include "host/session/memory_watch.h"
 #include "host/session/session.h"
 
 namespace cellar {
@@ -53,7 +54,12 @@ class Engine {
   struct Parts {
     Parts(EventLoop& loop, const std::string& artifacts_directory,
           const host::ArtifactLimits& limits)
-        : store(artifacts_directory), janitor(loop, artifacts_directory, limits), templates(loop) {}
+        : store(artifacts_directory),
+          janitor(loop, artifacts_directory, limits),
+          templates(loop),
+          memory(loop, [this](absl::FunctionRef<void(host::Session&)> visit) {
+            for (auto& [id, open] : sessions) visit(*open.session);
+          }) {}
 
     host::ArtifactStore store;
     host::SpillWriter writer;
@@ -66,6 +72,7 @@ class Engine {
     std::map<SessionId, OpenSession> sessions;
     SessionId next_id = 1;
     bool leaving = false;
+    host::MemoryWatch memory;
   };
 
   Engine(std::unique_ptr<EventLoop> loop, const std::string& artifacts_directory,

@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <system_error>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "host/base/process.h"
 
 namespace cellar {
 namespace {
@@ -29,15 +29,7 @@ std::multimap<pid_t, pid_t> ReadChildren() {
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
     pid_t pid = 0;
     if (!absl::SimpleAtoi(entry.path().filename().string(), &pid)) continue;
-    std::string text;
-    std::getline(std::ifstream(entry.path() / "stat"), text, '\0');
-    // The command name stands in parentheses and may itself contain any character.
-    const size_t name_end = text.rfind(')');
-    if (name_end == std::string::npos) continue;
-    std::istringstream fields(text.substr(name_end + 1));
-    char state = 0;
-    pid_t parent = 0;
-    if (fields >> state >> parent) children.emplace(parent, pid);
+    if (pid_t parent = ParentOf(pid); parent != 0) children.emplace(parent, pid);
   }
   return children;
 }

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "host/base/utf8.h"
 #include "host/output/html_node.h"
 #include "host/output/html_tree.h"
-#include "host/output/utf8.h"
 
 namespace cellar::host {
 namespace {

@@ -14,8 +14,11 @@ struct MimeData {
   std::string_view data;
 };
 
-// text/markdown, else text/plain, else text/html as markdown; the first that is not empty. Nothing
-// if the bundle has no text. The text is Printable but not bounded.
+// text/markdown, else text/plain, else text/html; the first that is not empty. Null if the bundle
+// has no text.
+const MimeData* TranscriptEntry(std::span<const MimeData> bundle);
+
+// The text of that entry, HTML as markdown: Printable but not bounded.
 std::optional<std::string> TranscriptText(std::span<const MimeData> bundle);
 
 }  // namespace cellar::host

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/output/utf8.h"
+#include "host/base/utf8.h"
 
 namespace cellar::host {
 namespace {

@@ -26,6 +26,9 @@ struct SinkOptions {
   size_t head_bytes = 20 * 1024;      // of those at the start, the rest at the end
   size_t max_line_characters = 4000;  // 0: lines are not cut
   uint64_t max_artifact_bytes = uint64_t{1} << 30;
+  // Of one image or other data of a display, which do not pass through the sink; larger ones become
+  // artifacts of their own. 0: none do.
+  size_t max_inline_bytes = size_t{1} << 20;
   // Called on another thread when WantsPause() or IsSettled() may have changed. May only post: see
   // Spill.
   std::function<void()> on_progress;

@@ -64,9 +64,9 @@ absl::Status SpillFile::TryWrite(std::string_view bytes) {
 }
 
 void SpillFile::End(bool keep) {
-  if (!fd_) return;
+  if (id_.empty()) return;
   struct stat info;
-  const bool is_gone = fstat(fd_.get(), &info) == 0 && info.st_nlink == 0;
+  const bool is_gone = fd_ && fstat(fd_.get(), &info) == 0 && info.st_nlink == 0;
   fd_.reset();
   if (keep && written_bytes_ > 0 && !is_gone) return;
   if (is_gone) {
@@ -85,6 +85,7 @@ void SpillFile::End(bool keep) {
 struct SpillWriter::Job {
   SpillFile file;  // the writer's thread only; everything below: under the mutex
   uint64_t max_bytes;
+  size_t max_waiting_bytes;
   std::function<void()> on_progress;
 
   std::string waiting;
@@ -175,7 +176,7 @@ void SpillWriter::Run() {
     job->is_busy = false;
     job->Publish();
     job->Resume();
-    if (ends) {
+    if (ends && keep == job->keep) {
       Settle(job);
     } else if (job->is_ended || !job->waiting.empty()) {
       Enqueue(job);
@@ -195,11 +196,11 @@ void SpillWriter::Settle(Job* job) {
 Spill::Spill(SpillWriter* writer, const ArtifactStore* store, Options options)
     : writer_(writer),
       job_(new SpillWriter::Job{SpillFile(store, std::move(options.extension)), options.max_bytes,
-                                std::move(options.on_progress)}) {}
+                                options.max_waiting_bytes, std::move(options.on_progress)}) {}
 
 Spill::~Spill() {
-  End(/*keep=*/false);
   std::lock_guard<std::mutex> lock(writer_->mutex_);
+  if (!job_->is_ended) End(/*keep=*/false);
   job_->is_orphaned = true;
   job_->on_progress = nullptr;
   if (job_->is_settled) delete job_;
@@ -214,10 +215,10 @@ void Spill::Append(std::string_view bytes) {
     job_->takes_more = false;
     job_->error = "the limit of " + std::to_string(job_->max_bytes) + " bytes was reached";
     bytes = bytes.substr(0, room);
-  } else if (bytes.size() > kMaxWaitingBytes - job_->waiting.size()) {
+  } else if (bytes.size() > job_->max_waiting_bytes - job_->waiting.size()) {
     job_->takes_more = false;
     job_->error = "the disk was too slow";
-    bytes = bytes.substr(0, kMaxWaitingBytes - job_->waiting.size());
+    bytes = bytes.substr(0, job_->max_waiting_bytes - job_->waiting.size());
   }
   if (bytes.empty()) return;
   job_->waiting.append(bytes);
@@ -225,15 +226,23 @@ void Spill::Append(std::string_view bytes) {
   writer_->Enqueue(job_);
 }
 
-void Spill::Close() { End(/*keep=*/true); }
-
-void Spill::Discard() { End(/*keep=*/false); }
-
-void Spill::End(bool keep) {
+void Spill::Close() {
   std::lock_guard<std::mutex> lock(writer_->mutex_);
-  if (job_->is_ended) return;
+  if (!job_->is_ended) End(/*keep=*/true);
+}
+
+void Spill::Discard() {
+  std::lock_guard<std::mutex> lock(writer_->mutex_);
+  if (job_->is_ended && !job_->keep) return;
+  End(/*keep=*/false);
+}
+
+// With the lock held.
+void Spill::End(bool keep) {
   job_->is_ended = true;
+  job_->is_settled = false;
   job_->keep = keep;
+  if (!keep) job_->waiting = std::string();
   job_->is_paused = false;
   writer_->Enqueue(job_);
 }

@@ -54,7 +54,7 @@ struct SpillFacts {
 // The memory of a spill is bounded in two steps. When kPauseBytes wait for the disk, WantsPause()
 // asks the owner to stop reading from the worker, whose prints then block: backpressure. What comes
 // nevertheless (it was read already, or the worker has died and its last words must be taken) is
-// taken up to kMaxWaitingBytes; beyond, bytes are missing, and the facts say so.
+// taken up to max_waiting_bytes; beyond, bytes are missing, and the facts say so.
 //
 // Used by one thread. `on_progress` is called on the writer's thread with its lock held, so it may
 // only post: when WantsPause() or IsSettled() has changed. It is never called after the destructor,
@@ -67,6 +67,7 @@ class Spill {
   struct Options {
     std::string extension = "log";
     uint64_t max_bytes = uint64_t{1} << 30;
+    size_t max_waiting_bytes = kMaxWaitingBytes;
     std::function<void()> on_progress;
   };
 
@@ -82,7 +83,7 @@ class Spill {
   // Nothing more comes; the artifact stays.
   void Close();
 
-  // Nothing more comes; the artifact is removed.
+  // Nothing more comes; the artifact is removed, also one that was closed.
   void Discard();
 
   bool WantsPause() const;

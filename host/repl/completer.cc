@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "host/base/utf8.h"
 #include "host/console/text_width.h"
 #include "host/library/query_answers.h"
 #include "host/output/printable.h"
-#include "host/output/utf8.h"
 
 namespace cellar::host {
 namespace {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -23,9 +24,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Rules that have an end of their own: the first is an error where it fails, the last is said.
+constexpr char kSetting[] = "setting";
+constexpr char kBuiltIn[] = "built-in";
+
 struct Candidate {
   std::string origin;
-  std::string path;  // an executable, or an environment's directory
+  std::string path;     // an executable, or an environment's directory
+  std::string missing;  // why there is nothing to look at; or empty
 };
 
 bool IsDirectory(const fs::path& path) {
@@ -43,14 +49,13 @@ std::string Absolute(const std::string& path, const InterpreterQuery& query) {
 
 void AddEnvironments(const InterpreterQuery& query, std::vector<Candidate>& candidates) {
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    if (std::string value = EnvironmentValue(query.env, variable); !value.empty()) {
-      candidates.push_back({variable, Absolute(value, query)});
-    }
+    const std::string value = EnvironmentValue(query.env, variable);
+    candidates.push_back(value.empty() ? Candidate{variable, "", "not set"}
+                                       : Candidate{variable, Absolute(value, query), ""});
   }
   for (const char* place : {".venv", "venv", "~/.cellar/python-env"}) {
-    if (std::string path = Absolute(place, query); IsDirectory(path)) {
-      candidates.push_back({place, path});
-    }
+    const std::string path = Absolute(place, query);
+    candidates.push_back({place, path, IsDirectory(path) ? "" : "there is no such directory"});
   }
 }
 
@@ -68,7 +73,7 @@ void AddFromPath(const InterpreterQuery& query, std::vector<Candidate>& candidat
       if (error || IsDirectory(resolved)) continue;
       // A venv's python is a link to its base's, and yet another Python.
       if (seen.insert(fs::canonical(directory, error) / resolved.filename()).second) {
-        candidates.push_back({"PATH", executable});
+        candidates.push_back({"PATH", executable, ""});
       }
     }
   }
@@ -171,48 +176,67 @@ Interpreter Chooser::Configure(const PythonInstall& install) const {
   return interpreter;
 }
 
-absl::StatusOr<Interpreter> UseSetting(const Chooser& chooser, const InterpreterQuery& query) {
-  const Candidate asked{"setting", Absolute(query.setting, query)};
-  absl::StatusOr<Interpreter> interpreter = chooser.Adopt(asked);
-  if (interpreter.ok()) return interpreter;
-  return absl::Status(
-      interpreter.status().code(),
-      absl::StrCat("interpreter \"", query.setting, "\" asked for by the settings (", asked.path,
-                   "): ", interpreter.status().message()));
+std::vector<Candidate> Candidates(const InterpreterQuery& query) {
+  std::vector<Candidate> candidates;
+  if (query.setting.empty()) {
+    candidates.push_back({kSetting, "", "not given"});
+  } else {
+    candidates.push_back({kSetting, Absolute(query.setting, query), ""});
+  }
+  AddEnvironments(query, candidates);
+  AddFromPath(query, candidates);
+  candidates.push_back({kBuiltIn, query.worker_python.executable, ""});
+  return candidates;
+}
+
+absl::Status SettingError(const InterpreterQuery& query, const Candidate& asked,
+                          const absl::Status& problem) {
+  return absl::Status(problem.code(), absl::StrCat("interpreter \"", query.setting,
+                                                   "\" asked for by the settings (", asked.path,
+                                                   "): ", problem.message()));
 }
 
 }  // namespace
 
 absl::StatusOr<Interpreter> ChooseInterpreter(const InterpreterQuery& query) {
   const Chooser chooser(query);
-  if (!query.setting.empty()) return UseSetting(chooser, query);
-
-  std::vector<Candidate> candidates;
-  AddEnvironments(query, candidates);
-  AddFromPath(query, candidates);
+  const WorkerPython& own = query.worker_python;
+  std::optional<Interpreter> chosen;
   std::vector<std::string> warnings;
-  for (const Candidate& candidate : candidates) {
+  std::vector<ConsideredPython> considered;
+  for (const Candidate& candidate : Candidates(query)) {
+    ConsideredPython& thought = considered.emplace_back();
+    thought = {candidate.origin, candidate.path, candidate.missing};
+    if (!candidate.missing.empty()) continue;
+    if (chosen) {
+      thought.verdict = "not looked at, since another one comes first";
+      continue;
+    }
     absl::StatusOr<Interpreter> interpreter = chooser.Adopt(candidate);
     if (interpreter.ok()) {
-      interpreter->warnings = std::move(warnings);
-      return interpreter;
+      chosen = *std::move(interpreter);
+      thought.verdict = "taken";
+      if (candidate.origin != kBuiltIn) continue;
+      warnings.push_back(absl::StrCat("no Python ", own.minor,
+                                      " in an environment or on PATH; using ", own.executable,
+                                      ", which the worker was built for"));
+      continue;
     }
-    warnings.push_back(absl::StrCat("passed over ", candidate.path, " (", candidate.origin,
-                                    "): ", interpreter.status().message()));
+    if (candidate.origin == kSetting) return SettingError(query, candidate, interpreter.status());
+    const std::string why(interpreter.status().message());
+    thought.verdict = absl::StrCat("passed over: ", why);
+    warnings.push_back(
+        candidate.origin == kBuiltIn
+            ? absl::StrCat(own.executable, ", which the worker was built for: ", why)
+            : absl::StrCat("passed over ", candidate.path, " (", candidate.origin, "): ", why));
   }
-
-  const WorkerPython& own = query.worker_python;
-  absl::StatusOr<Interpreter> interpreter = chooser.Adopt({"built-in", own.executable});
-  if (!interpreter.ok()) {
-    warnings.push_back(absl::StrCat(
-        own.executable, ", which the worker was built for: ", interpreter.status().message()));
+  if (!chosen) {
     return absl::NotFoundError(
         absl::StrCat("no usable Python ", own.minor, ": ", absl::StrJoin(warnings, "; ")));
   }
-  warnings.push_back(absl::StrCat("no Python ", own.minor, " in an environment or on PATH; using ",
-                                  own.executable, ", which the worker was built for"));
-  interpreter->warnings = std::move(warnings);
-  return interpreter;
+  chosen->warnings = std::move(warnings);
+  chosen->considered = std::move(considered);
+  return *std::move(chosen);
 }
 
 }  // namespace cellar::host

@@ -18,6 +18,13 @@ enum class InterpreterKind {
   kConda,  // an installation with conda-meta/
 };
 
+// A Python that was thought of, whether there was one or not.
+struct ConsideredPython {
+  std::string origin;   // as Interpreter::origin
+  std::string path;     // an executable or an environment; empty: the rule names none
+  std::string verdict;  // "taken", or why not
+};
+
 struct Interpreter {
   std::string executable;   // absolute; sys.executable, links kept
   std::string prefix;       // sys.prefix
@@ -33,7 +40,8 @@ struct Interpreter {
   std::string home;           // PyConfig.home; empty = leave unset
   std::string site_packages;  // to be added with site.addsitedir; empty = CPython finds it
 
-  std::vector<std::string> warnings;  // what was passed over and why, one sentence each
+  std::vector<std::string> warnings;         // what was passed over and why, one sentence each
+  std::vector<ConsideredPython> considered;  // all candidates, in the order of the rules
 };
 
 struct InterpreterQuery {

@@ -55,9 +55,9 @@ absl::StatusOr<ChildProcess> Start(const ProbeOptions& options, int output) {
   if (!opened) return ErrnoStatus(errno, "opening /dev/null");
   CELLAR_ASSIGN_OR_RETURN(UniqueFd input, MoveHigh(std::move(opened)));
   SpawnOptions spawn;
-  spawn.program =
-      "/usr/bin/env";  // for its -C: posix_spawn alone cannot set the directory portably
-  spawn.args = {"-C", options.cwd, options.executable, "-I", "-S", "-c", kScript};
+  spawn.program = options.executable;
+  spawn.args = {"-I", "-S", "-c", kScript};
+  spawn.cwd = options.cwd;
   for (const auto& [name, value] : options.env) {
     spawn.environment.push_back(absl::StrCat(name, "=", value));
   }

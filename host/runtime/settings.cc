@@ -151,6 +151,7 @@ constexpr IntegerRange kWaitingRange = {1, 1'000'000};
 constexpr IntegerRange kMemoryCapRangeMb = {0, int64_t{1} << 30};
 constexpr IntegerRange kArtifactsRangeMb = {0, int64_t{1} << 30};
 constexpr IntegerRange kOutputBudgetRangeKb = {1, int64_t{1} << 20};
+constexpr IntegerRange kDisplayInlineRangeKb = {0, int64_t{1} << 20};
 constexpr IntegerRange kSnapshotsRange = {1, 1000};
 constexpr IntegerRange kPercentRange = {1, 100};
 
@@ -228,6 +229,11 @@ constexpr Field kFields[] = {
        return ReadSize(v, at, kOutputBudgetRangeKb, 1 << 10, s.output_budget_bytes);
      },
      [](const Settings& s) { return json(s.output_budget_bytes >> 10); }},
+    {"display_inline_kb", Form::kNumber,
+     [](const json& v, const Place& at, Settings& s) {
+       return ReadSize(v, at, kDisplayInlineRangeKb, 1 << 10, s.display_inline_bytes);
+     },
+     [](const Settings& s) { return json(s.display_inline_bytes >> 10); }},
     {"artifacts_max_age_h", Form::kNumber,
      [](const json& v, const Place& at, Settings& s) {
        CELLAR_ASSIGN_OR_RETURN(double hours, ReadNumber(v, at, 0, kMaxAgeHours));

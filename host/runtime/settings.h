@@ -42,7 +42,9 @@ struct Settings {
   absl::Duration idle_timeout = absl::Minutes(30);  // idle_timeout_s; 0 = sessions stay open
   int64_t memory_cap_bytes = 0;                     // memory_cap_mb (MiB); 0 = no cap
   Retry retry = Retry::kNever;
-  int64_t output_budget_bytes = 50 * 1024;                 // output_budget_kb (KiB)
+  int64_t output_budget_bytes = 50 * 1024;  // output_budget_kb (KiB)
+  // display_inline_kb (KiB): larger images and JSON of displays become files; 0 = none do.
+  int64_t display_inline_bytes = int64_t{1} << 20;
   absl::Duration artifacts_max_age = absl::Hours(24 * 7);  // artifacts_max_age_h
   int64_t artifacts_max_bytes = int64_t{4} << 30;          // artifacts_max_mb (MiB)
   SnapshotPolicy snapshots = SnapshotPolicy::kAuto;

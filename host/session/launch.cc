@@ -44,6 +44,7 @@ SinkOptions OutputLimits(const Settings& settings) {
   SinkOptions output;
   output.budget_bytes = static_cast<size_t>(settings.output_budget_bytes);
   output.head_bytes = std::min(output.head_bytes, output.budget_bytes);
+  output.max_inline_bytes = static_cast<size_t>(settings.display_inline_bytes);
   return output;
 }
 

@@ -9,24 +9,10 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "host/base/process.h"
 
 namespace cellar::host {
 namespace {
-
-// From /proc/<pid>/stat; 0 when the process is gone. The command's name stands in parentheses and
-// may itself contain any character.
-pid_t ParentOf(pid_t pid) {
-  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
-  std::string text;
-  std::getline(file, text, '\0');
-  const size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) return 0;
-  std::istringstream fields(text.substr(name_end + 1));
-  char state = 0;
-  pid_t parent = 0;
-  fields >> state >> parent;
-  return parent;
-}
 
 std::multimap<pid_t, pid_t> AllChildren() {
   std::multimap<pid_t, pid_t> children;

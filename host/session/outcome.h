@@ -13,11 +13,21 @@
 
 namespace cellar::host {
 
+// Data of a display that is in a file, because it is larger than SinkOptions::max_inline_bytes.
+struct SavedData {
+  std::string mime;
+  uint64_t bytes = 0;
+  std::string artifact_id;  // empty: it could not be saved, and is in the output's `data`
+  std::string artifact_path;
+  std::string error;  // why it could not
+};
+
 struct CellOutput {
   enum class Type { kStdout, kStderr, kDisplay, kResult, kStatus };
   Type type = Type::kStdout;
   std::string text;                   // of a stream: safe to show
   std::vector<wire::MimeEntry> data;  // of the others: a MIME bundle, as the worker sent it
+  std::vector<SavedData> saved;       // of the others: what `data` is without
   std::string metadata;               // JSON object, or empty
   std::string display_id;
   bool update = false;  // replaces the display of that id, which an earlier cell showed

@@ -1,5 +1,6 @@
 #include "host/session/output_log.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace cellar::host {
@@ -7,7 +8,7 @@ namespace {
 
 // What one cell may keep of displays; beyond, a note stands in their place.
 constexpr size_t kMaxDisplays = 1000;
-constexpr size_t kMaxDisplayBytes = 256u << 20;
+constexpr uint64_t kMaxMemoryBytes = 256u << 20;  // of what is not in a file
 
 CellOutput::Type TypeOf(wire::DisplayKind kind) {
   switch (kind) {
@@ -20,8 +21,8 @@ CellOutput::Type TypeOf(wire::DisplayKind kind) {
   }
 }
 
-size_t SizeOf(const std::vector<wire::MimeEntry>& data) {
-  size_t size = 0;
+uint64_t SizeOf(const std::vector<wire::MimeEntry>& data) {
+  uint64_t size = 0;
   for (const wire::MimeEntry& entry : data) size += entry.mime.size() + entry.data.size();
   return size;
 }
@@ -57,50 +58,83 @@ void OutputLog::AddDisplay(wire::Display display) {
 
 void OutputLog::Add(CellOutput output) {
   empty_ = false;
-  display_bytes_ += SizeOf(output.data);
-  if (displays_.size() > kMaxDisplays) return;
-  if (displays_.size() == kMaxDisplays || display_bytes_ > kMaxDisplayBytes) {
-    sink_->Write(Stream::kStderr, "[further displays of this cell are not kept]\n");
-    display_bytes_ = kMaxDisplayBytes + 1;
-    displays_.resize(kMaxDisplays + 1);
-    return;
-  }
+  if (is_full_) return;
+  const uint64_t size = SizeOf(output.data);
+  if (displays_.size() == kMaxDisplays || !HasRoomFor(size)) return TellFull();
+  LargeData large(storage_, options_, output.data);
   sink_->Place(static_cast<uint32_t>(displays_.size()));
-  displays_.push_back(std::move(output));
+  displays_.push_back({.output = std::move(output), .large = std::move(large), .bytes = size});
+  display_bytes_ += size;
 }
 
 bool OutputLog::ReplaceShown(const wire::Display& display) {
   bool replaced = false;
-  for (CellOutput& shown : displays_) {
-    if (shown.display_id != display.display_id) continue;
-    shown.data = display.data;
-    shown.metadata = display.metadata;
+  const uint64_t size = SizeOf(display.data);
+  for (Display& shown : displays_) {
+    if (shown.output.display_id != display.display_id) continue;
     replaced = true;
+    if (is_full_) continue;
+    if (!HasRoomFor(size)) {
+      TellFull();
+      continue;
+    }
+    shown.output.data = display.data;
+    shown.output.metadata = display.metadata;
+    shown.large = LargeData(storage_, options_, shown.output.data);
+    display_bytes_ += size - std::exchange(shown.bytes, size);
   }
   return replaced;
 }
 
+bool OutputLog::HasRoomFor(uint64_t size) {
+  if (display_bytes_ + size <= kMaxMemoryBytes) return true;
+  uint64_t in_memory = 0;
+  for (Display& shown : displays_) {
+    in_memory += SizeOf(shown.output.data) + shown.large.ReleaseWritten();
+  }
+  return in_memory + size <= kMaxMemoryBytes &&
+         display_bytes_ + size <= options_.max_artifact_bytes;
+}
+
+void OutputLog::TellFull() {
+  is_full_ = true;
+  sink_->Write(Stream::kStderr, "[further displays of this cell are not kept]\n");
+}
+
 void OutputLog::Clear() {
-  clear_at_next_ = false;
+  clear_at_next_ = is_full_ = false;
   sink_ = std::make_unique<Sink>(storage_.writer, storage_.artifacts, options_);
   displays_.clear();
   display_bytes_ = 0;
 }
 
+bool OutputLog::WantsPause() const {
+  return sink_->WantsPause() ||
+         std::any_of(displays_.begin(), displays_.end(),
+                     [](const Display& shown) { return shown.large.WantsPause(); });
+}
+
+bool OutputLog::IsSettled() const {
+  return sink_->IsSettled() &&
+         std::all_of(displays_.begin(), displays_.end(),
+                     [](const Display& shown) { return shown.large.IsSettled(); });
+}
+
 OutputLog::Outputs OutputLog::Take() {
-  return Gather([this](uint32_t place) { return std::move(displays_[place]); });
+  return Gather([](Display& shown) { return std::move(shown.output); });
 }
 
-OutputLog::Outputs OutputLog::SoFar() const {
-  return Gather([this](uint32_t place) { return displays_[place]; });
+OutputLog::Outputs OutputLog::SoFar() {
+  return Gather([](Display& shown) { return shown.output; });
 }
 
-OutputLog::Outputs OutputLog::Gather(absl::FunctionRef<CellOutput(uint32_t place)> display) const {
+OutputLog::Outputs OutputLog::Gather(absl::FunctionRef<CellOutput(Display&)> take) {
   SinkOutput text = sink_->Output();
   Outputs gathered;
   for (OutputPiece& piece : text.pieces) {
     if (piece.kind == OutputPiece::Kind::kPlace) {
-      gathered.outputs.push_back(display(piece.place));
+      Display& shown = displays_[piece.place];
+      shown.large.PutInto(gathered.outputs.emplace_back(take(shown)));
     } else {
       CellOutput::Type type =
           piece.stream == Stream::kStdout ? CellOutput::Type::kStdout : CellOutput::Type::kStderr;

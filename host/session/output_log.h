@@ -8,16 +8,11 @@
 
 #include "absl/functional/function_ref.h"
 #include "host/output/sink.h"
+#include "host/session/large_data.h"
 #include "host/session/outcome.h"
 #include "host/wire/messages.h"
 
 namespace cellar::host {
-
-// Where the complete output goes that a result has no room for.
-struct OutputStorage {
-  SpillWriter* writer;
-  const ArtifactStore* artifacts;
-};
 
 class OutputLog {
  public:
@@ -28,8 +23,8 @@ class OutputLog {
   void AddDisplay(wire::Display display);
 
   void Close() { sink_->Close(); }
-  bool WantsPause() const { return sink_->WantsPause(); }
-  bool IsSettled() const { return sink_->IsSettled(); }
+  bool WantsPause() const;
+  bool IsSettled() const;
   bool empty() const { return empty_; }
 
   struct Outputs {
@@ -38,20 +33,29 @@ class OutputLog {
   };
   Outputs Take();
   // While the cell runs on.
-  Outputs SoFar() const;
+  Outputs SoFar();
 
  private:
+  struct Display {
+    CellOutput output;
+    LargeData large;  // what `output` is without
+    uint64_t bytes;   // of both
+  };
+
   void Add(CellOutput output);
+  bool HasRoomFor(uint64_t size);
+  void TellFull();
   bool ReplaceShown(const wire::Display& display);
   void Clear();
-  Outputs Gather(absl::FunctionRef<CellOutput(uint32_t place)> display) const;
+  Outputs Gather(absl::FunctionRef<CellOutput(Display&)> take);
 
   OutputStorage storage_;
   SinkOptions options_;
   std::unique_ptr<Sink> sink_;
-  std::vector<CellOutput> displays_;  // by place in the sink
-  size_t display_bytes_ = 0;
-  bool clear_at_next_ = false;  // clear_output(wait=True)
+  std::vector<Display> displays_;  // by place in the sink
+  uint64_t display_bytes_ = 0;     // of all of them
+  bool is_full_ = false;           // no more are kept
+  bool clear_at_next_ = false;     // clear_output(wait=True)
   bool empty_ = true;
 };
 

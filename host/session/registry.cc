@@ -5,16 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "host/session/memory.h"
 
 namespace cellar::host {
 namespace {
-
-constexpr absl::Duration kMemoryCheck = absl::Seconds(1);
-// Of sessions that are gone; beyond, the oldest are forgotten.
-constexpr size_t kMaxExpected = 4096;
-
-std::string Mebibytes(uint64_t bytes) { return absl::StrCat((bytes + (1 << 19)) >> 20, " MiB"); }
 
 // Calls `done` when the last of its copies is gone.
 class Barrier {
@@ -50,11 +43,17 @@ SessionHold::~SessionHold() {
 
 SessionRegistry::SessionRegistry(EventLoop& loop, TemplatePool& templates, OutputStorage storage,
                                  Launcher& launcher, SessionLimits limits)
-    : loop_(loop), templates_(templates), storage_(storage), launcher_(launcher), limits_(limits) {}
+    : loop_(loop),
+      templates_(templates),
+      storage_(storage),
+      launcher_(launcher),
+      limits_(limits),
+      memory_(loop, [this](absl::FunctionRef<void(Session&)> visit) {
+        for (OpenSession& open : sessions_) visit(*open.session);
+      }) {}
 
 SessionRegistry::~SessionRegistry() {
   *alive_ = false;
-  loop_.Cancel(memory_timer_);
   for (OpenSession& open : sessions_) loop_.Cancel(open.idle_timer);
 }
 
@@ -139,12 +138,10 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   SessionOptions options = launch.session;
   options.id = query.id;
   options.bridge = bridge_;
-  if (!query.per_call) {
-    if (auto reason = expected_.extract(query.id)) options.fresh_reason = reason.mapped();
-  }
+  if (!query.per_call) options.fresh_reason = lost_.Take(query.id);
   open.session = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));
   SetRelieve(open);
-  if (open.session->memory_cap() > 0) WatchMemory();
+  memory_.Add(*open.session);
   return &open;
 }
 
@@ -329,16 +326,8 @@ void SessionRegistry::Forget(OpenSession& open) {
 }
 
 void SessionRegistry::Evict(OpenSession& open, std::string reason, EventLoop::Task when_closed) {
-  if (open.session->cells_run() > 0) ExpectState(open.key.id, std::move(reason));
+  if (open.session->cells_run() > 0) lost_.Note(open.key.id, std::move(reason));
   StartClosing(open, std::move(when_closed));
-}
-
-void SessionRegistry::ExpectState(const std::string& id, std::string reason) {
-  if (expected_.insert_or_assign(id, std::move(reason)).second) expected_order_.push_back(id);
-  while (expected_order_.size() > kMaxExpected) {
-    expected_.erase(expected_order_.front());
-    expected_order_.pop_front();
-  }
 }
 
 // A worker could not be started: what idle sessions hold may be enough.
@@ -387,7 +376,7 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
                             open.opened = open.last_used = absl::Now();
                             open.use = next_use_++;
                             SetRelieve(open);
-                            if (open.session->memory_cap() > 0) WatchMemory();
+                            memory_.Add(*open.session);
                             Rest(open);
                             done(std::move(made->standing));
                           });
@@ -408,54 +397,14 @@ void SessionRegistry::List(ListCallback done) {
                      .last_used = open.last_used});
     if (infos.back().worker_pid > 0) workers.push_back(infos.back().worker_pid);
   }
-  Measure(std::move(workers), [infos = std::move(infos),
-                               done = std::move(done)](std::map<pid_t, uint64_t> sizes) mutable {
+  memory_.Measure(std::move(workers), [infos = std::move(infos), done = std::move(done)](
+                                          std::map<pid_t, uint64_t> sizes) mutable {
     for (SessionInfo& info : infos) {
       if (auto size = sizes.find(info.worker_pid); size != sizes.end()) {
         info.memory_bytes = size->second;
       }
     }
     done(std::move(infos));
-  });
-}
-
-void SessionRegistry::WatchMemory() {
-  if (memory_timer_ != 0) return;
-  memory_timer_ = loop_.After(kMemoryCheck, [this] {
-    std::vector<pid_t> workers;
-    bool capped = false;
-    for (const OpenSession& open : sessions_) {
-      if (open.session->memory_cap() == 0) continue;
-      capped = true;
-      if (int pid = open.session->worker_pid(); pid > 0) workers.push_back(pid);
-    }
-    memory_timer_ = 0;
-    if (!capped) return;
-    Measure(std::move(workers), [this](std::map<pid_t, uint64_t> sizes) {
-      CheckMemory(sizes);
-      WatchMemory();
-    });
-  });
-}
-
-void SessionRegistry::CheckMemory(const std::map<pid_t, uint64_t>& sizes) {
-  for (OpenSession& open : sessions_) {
-    const uint64_t cap = open.session->memory_cap();
-    const auto size = sizes.find(open.session->worker_pid());
-    if (cap == 0 || size == sizes.end() || size->second <= cap) continue;
-    open.session->KillWorker(absl::StrCat("it used ", Mebibytes(size->second),
-                                          " of memory, more than the cap of ", Mebibytes(cap)));
-  }
-}
-
-void SessionRegistry::Measure(std::vector<pid_t> workers,
-                              absl::AnyInvocable<void(std::map<pid_t, uint64_t>)> done) {
-  memory_thread_.Run([&loop = loop_, alive = alive_, workers = std::move(workers),
-                      done = std::move(done)]() mutable {
-    std::map<pid_t, uint64_t> sizes = SessionMemory(workers);
-    loop.Post([alive, sizes = std::move(sizes), done = std::move(done)]() mutable {
-      if (*alive) done(std::move(sizes));
-    });
   });
 }
 

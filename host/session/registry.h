@@ -20,8 +20,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
-#include "host/base/task_thread.h"
 #include "host/session/launcher.h"
+#include "host/session/lost_states.h"
+#include "host/session/memory_watch.h"
 #include "host/session/session.h"
 
 namespace cellar::host {
@@ -143,7 +144,7 @@ class SessionRegistry {
   void Branch(const std::string& id, BranchOptions options, BranchCallback done);
 
   // A session of that id, when next opened, says in its first result why it is empty.
-  void ExpectState(const std::string& id, std::string reason);
+  void ExpectState(const std::string& id, std::string reason) { lost_.Note(id, std::move(reason)); }
 
   // The session of that id that was used last; null when there is none.
   Session* Find(const std::string& id);
@@ -196,12 +197,6 @@ class SessionRegistry {
   void Evict(OpenSession& open, std::string reason, EventLoop::Task when_closed);
   void Relieve(const Session* asking, EventLoop::Task done);
 
-  void WatchMemory();
-  void CheckMemory(const std::map<pid_t, uint64_t>& sizes);
-  // Measures on the memory thread; `done` is posted.
-  void Measure(std::vector<pid_t> workers,
-               absl::AnyInvocable<void(std::map<pid_t, uint64_t>)> done);
-
   EventLoop& loop_;
   TemplatePool& templates_;
   OutputStorage storage_;
@@ -215,13 +210,11 @@ class SessionRegistry {
   std::map<std::string, std::deque<Request>> arrivals_;
   TicketId next_ticket_ = 1;
   uint64_t next_use_ = 1;
-  std::map<std::string, std::string> expected_;  // id -> why a session of that id is empty
-  std::deque<std::string> expected_order_;
-  EventLoop::TimerId memory_timer_ = 0;
+  LostStates lost_;
   bool leaving_ = false;
   EventLoop::Task when_left_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  TaskThread memory_thread_;
+  MemoryWatch memory_;
 };
 
 }  // namespace cellar::host

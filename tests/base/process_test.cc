@@ -46,6 +46,23 @@ TEST(SpawnTest, GivesTheChildItsEnvironmentAndNothingElse) {
   EXPECT_EQ(OutputOf("echo \"[$A][$HOME]\"", {"A=1"}), "[1][]\n");
 }
 
+TEST(SpawnTest, StartsTheChildInTheDirectoryAskedFor) {
+  absl::StatusOr<ChildProcess> child =
+      Spawn({.program = "/bin/sh", .args = {"-c", "test $(pwd -P) = /usr/bin"}, .cwd = "/usr/bin"});
+  ASSERT_TRUE(child.ok()) << child.status();
+  EXPECT_EQ(WaitForExit(*child), 0);
+  child = Spawn({.program = "/bin/sh", .cwd = "/no/such"});
+  EXPECT_THAT(child.status().message(), HasSubstr("No such file or directory"));
+}
+
+TEST(SpawnTest, TheChildsParentIsTheOneThatStartedIt) {
+  absl::StatusOr<ChildProcess> child = Spawn({.program = "/bin/sh", .args = {"-c", "exec cat"}});
+  ASSERT_TRUE(child.ok()) << child.status();
+  EXPECT_EQ(ParentOf(child->pid), getpid());
+  WaitForExit(*child);
+  EXPECT_EQ(ParentOf(child->pid), 0);
+}
+
 TEST(SpawnTest, LeavesNoDescriptorOpenButThoseGiven) {
   int leaked = open("/dev/null", O_RDONLY);  // not close-on-exec
   EXPECT_EQ(OutputOf("ls /proc/self/fd | tr '\\n' ' '", {"PATH=/usr/bin:/bin"}),

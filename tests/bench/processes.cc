@@ -13,11 +13,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <system_error>
 
 #include "absl/strings/numbers.h"
 #include "host/base/fds.h"
+#include "host/base/process.h"
 #include "tests/bench/samples.h"
 
 namespace cellar::bench {
@@ -46,19 +46,6 @@ pid_t Start(const std::vector<std::string>& arguments, const ChildFds& fds) {
   }
   posix_spawn_file_actions_destroy(&actions);
   return pid;
-}
-
-pid_t ParentOf(pid_t pid) {
-  std::string text;
-  std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/stat"), text, '\0');
-  // The name stands in parentheses and may contain any character.
-  const size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) return 0;
-  std::istringstream fields(text.substr(name_end + 1));
-  char state = 0;
-  pid_t parent = 0;
-  fields >> state >> parent;
-  return parent;
 }
 
 // Of a line "Pss:   123 kB"; 0 of a process that has ended.

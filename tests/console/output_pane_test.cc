@@ -4,6 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "host/base/fds.h"
+#include "host/console/text_width.h"
 
 namespace cellar::host {
 namespace {
@@ -14,6 +15,7 @@ class OutputPaneTest : public ::testing::Test {
       : pipe_(*MakePipe()),
         pane_(pipe_.write.get(),
               {.lines = 2, .hint = "ask", .max_characters = 5, .colour = false}) {
+    UseUtf8();
     pane_.Begin();
   }
 

@@ -146,6 +146,16 @@ TEST_F(SpillTest, RemovesTheFileWhenDiscarded) {
   EXPECT_THAT(FilesIn(directory_), IsEmpty());
 }
 
+TEST_F(SpillTest, RemovesAFileThatWasClosedWhenDiscarded) {
+  Spill spill(writer_.get(), &store_, Options());
+  spill.Append("text");
+  EXPECT_NE(Settled(&spill).id, "");
+  spill.Discard();
+  EXPECT_TRUE(progress_.WaitUntil([&] { return spill.IsSettled(); }));
+  EXPECT_EQ(spill.Facts().id, "");
+  EXPECT_THAT(FilesIn(directory_), IsEmpty());
+}
+
 TEST_F(SpillTest, GoesOnWhenTheDirectoryCannotBeMade) {
   const ArtifactStore store("/proc/no/such");
   Spill spill(writer_.get(), &store, Options());

@@ -62,6 +62,30 @@ TEST_F(InterpreterTest, IsTheFirstOfTheOrder) {
   EXPECT_THAT(Choose().warnings, IsEmpty());
 }
 
+TEST_F(InterpreterTest, TellsOfEveryCandidateWhyItWasTakenOrNot) {
+  MakeInstallation("new", "3.12");
+  MakeVenv("project/venv", Path("own"), "3.11.2");
+  query_.env["PATH"] = Path("new/bin");
+  query_.env["VIRTUAL_ENV"] = Path("new");
+  std::vector<std::string> told;
+  for (const ConsideredPython& python : Choose().considered) {
+    told.push_back(python.origin + " | " + python.path + " | " + python.verdict);
+  }
+  const std::string later = " | not looked at, since another one comes first";
+  EXPECT_THAT(
+      told,
+      ElementsAre("setting |  | not given",
+                  "VIRTUAL_ENV | " + Path("new") + " | passed over: " + Path("new/bin/python") +
+                      " is Python 3.12, this worker runs Python 3.11",
+                  "CONDA_PREFIX |  | not set",
+                  ".venv | " + Path("project/.venv") + " | there is no such directory",
+                  "venv | " + Path("project/venv") + " | taken",
+                  "~/.cellar/python-env | " + Path("home/.cellar/python-env") +
+                      " | there is no such directory",
+                  "PATH | " + Path("new/bin/python3") + later,
+                  "built-in | " + Path("own/bin/python3.11") + later));
+}
+
 TEST_F(InterpreterTest, TakesPython3OnAllOfPathBeforePython) {
   WriteProgram("a/bin/python", kUnrunnableProgram);
   query_.env["PATH"] = Path("a/bin") + ":" + Path("own/bin");

@@ -131,6 +131,7 @@ TEST_F(SettingsTest, StrongerLayersWinAndSayWhereTheyAre) {
   EXPECT_EQ(shown["memory_cap_mb"], "1 " + user);
   EXPECT_EQ(shown["env_deny"], R"(["A","B"] )" + user + ", " + project);
   EXPECT_EQ(shown["output_budget_kb"], "50 default");
+  EXPECT_EQ(shown["display_inline_kb"], "1024 default");
 }
 
 TEST_F(SettingsTest, NameTheVariableOrOptionThatDoesNotFit) {
@@ -153,12 +154,14 @@ TEST_F(SettingsTest, NeedNoHome) {
 
 TEST_F(SettingsTest, RefuseAnUnknownKey) {
   const std::string file = WriteProject(R"({"max_session": 5})");
-  EXPECT_EQ(LoadError(), file +
-                             ": max_session: unknown setting; known are interpreter, preload, "
-                             "env_allow, env_deny, tool_mode, interrupt_grace_s, max_sessions, "
-                             "max_waiting_calls, idle_timeout_s, memory_cap_mb, retry, "
-                             "output_budget_kb, artifacts_max_age_h, artifacts_max_mb, snapshots, "
-                             "snapshots_kept, snapshots_memory_percent");
+  EXPECT_EQ(
+      LoadError(),
+      file +
+          ": max_session: unknown setting; known are interpreter, preload, "
+          "env_allow, env_deny, tool_mode, interrupt_grace_s, max_sessions, "
+          "max_waiting_calls, idle_timeout_s, memory_cap_mb, retry, "
+          "output_budget_kb, display_inline_kb, artifacts_max_age_h, artifacts_max_mb, snapshots, "
+          "snapshots_kept, snapshots_memory_percent");
 }
 
 TEST_F(SettingsTest, NameFileAndPlaceOfAValueThatDoesNotFit) {

@@ -220,5 +220,14 @@ TEST_F(MemoryCapTest, ACellThatWantsTooMuchGetsAMemoryErrorAndTheStateIsKept) {
   EXPECT_THAT(Run("del l\nx"), ResultIs("'kept'"));
 }
 
+TEST_F(MemoryCapTest, AWorkerThatUsesMoreInWaysThatNoLimitCountsIsEnded) {
+  if (kSanitized) GTEST_SKIP() << "shadow memory counts";
+  const CellOutcome outcome =
+      Run("import mmap, time\nblock = mmap.mmap(-1, 400 << 20)\n"
+          "for i in range(400): block.write(b'x' * (1 << 20))\ntime.sleep(60)");
+  EXPECT_THAT(outcome, Fails("WorkerDied"));
+  EXPECT_THAT(outcome.error->evalue, HasSubstr("of memory, more than the cap of 300 MiB"));
+}
+
 }  // namespace
 }  // namespace cellar::testing

@@ -1,13 +1,25 @@
-// Where valid UTF-8 text may be cut, and how many characters it has. Finding out whether text is
-// valid is the sanitiser's work.
+// Text in UTF-8: whether it is, where it may be cut, how many characters it has. Making it valid is
+// the sanitiser's work.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
-namespace cellar::host {
+namespace cellar {
 
+// Of the character at the start of the text, by the table of well-formed sequences in the Unicode
+// standard (3.9, table 3-7); 0 if there is none.
+size_t Utf8CharacterSize(std::string_view text);
+
+// Of a text that is one character.
+char32_t CodePointOf(std::string_view character);
+
+// Where the first byte stands that is not UTF-8.
+std::optional<size_t> FindInvalidUtf8(std::string_view text);
+
+// The three below are for text that is valid.
 inline bool IsUtf8Continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
@@ -28,4 +40,4 @@ inline size_t CountCharacters(std::string_view text) {
   return text.size() - std::count_if(text.begin(), text.end(), IsUtf8Continuation);
 }
 
-}  // namespace cellar::host
+}  // namespace cellar

@@ -1,0 +1,70 @@
+#include "host/session/memory_watch.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/session/memory.h"
+
+namespace cellar::host {
+namespace {
+
+constexpr absl::Duration kInterval = absl::Seconds(1);
+
+std::string Mebibytes(uint64_t bytes) { return absl::StrCat((bytes + (1 << 19)) >> 20, " MiB"); }
+
+}  // namespace
+
+MemoryWatch::MemoryWatch(EventLoop& loop, ForEachSession for_each)
+    : loop_(loop), for_each_(std::move(for_each)) {}
+
+MemoryWatch::~MemoryWatch() {
+  *alive_ = false;
+  loop_.Cancel(timer_);
+}
+
+void MemoryWatch::Add(const Session& session) {
+  if (session.memory_cap() == 0 || std::exchange(is_watching_, true)) return;
+  LookLater();
+}
+
+void MemoryWatch::LookLater() {
+  timer_ = loop_.After(kInterval, [this] {
+    timer_ = 0;
+    is_watching_ = false;
+    std::vector<pid_t> workers;
+    for_each_([&](Session& session) {
+      if (session.memory_cap() == 0) return;
+      is_watching_ = true;
+      if (int pid = session.worker_pid(); pid > 0) workers.push_back(pid);
+    });
+    if (!is_watching_) return;
+    Measure(std::move(workers), [this](std::map<pid_t, uint64_t> sizes) {
+      Check(sizes);
+      LookLater();
+    });
+  });
+}
+
+void MemoryWatch::Check(const std::map<pid_t, uint64_t>& sizes) {
+  for_each_([&](Session& session) {
+    const uint64_t cap = session.memory_cap();
+    const auto size = sizes.find(session.worker_pid());
+    if (cap == 0 || size == sizes.end() || size->second <= cap) return;
+    session.KillWorker(absl::StrCat("it used ", Mebibytes(size->second),
+                                    " of memory, more than the cap of ", Mebibytes(cap)));
+  });
+}
+
+void MemoryWatch::Measure(std::vector<pid_t> workers,
+                          absl::AnyInvocable<void(std::map<pid_t, uint64_t>)> done) {
+  thread_.Run([&loop = loop_, alive = alive_, workers = std::move(workers),
+               done = std::move(done)]() mutable {
+    std::map<pid_t, uint64_t> sizes = SessionMemory(workers);
+    loop.Post([alive, sizes = std::move(sizes), done = std::move(done)]() mutable {
+      if (*alive) done(std::move(sizes));
+    });
+  });
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,161 @@
+"""Which Python the cells run in, and what its environment holds, as `cellar eval` and `cellar serve` users see it."""
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from line_client import LineClient
+from program import ProgramTest
+
+SYSTEM_PACKAGES = "/usr/lib/python3/dist-packages"
+WHO = """
+import os, subprocess, sys, only_there
+child = [sys.executable, "-c", "import only_there, sys; print(sys.prefix, only_there.__name__)"]
+[sys.prefix, sys.executable, os.environ["PATH"].split(":")[0], os.environ.get("VIRTUAL_ENV"),
+ subprocess.check_output(child, text=True).split(), subprocess.check_output(["python", *child[1:]], text=True).split(),
+ %r in sys.path]
+""" % SYSTEM_PACKAGES
+
+
+class EnvironmentTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = os.path.realpath(folder.name)
+        self.env["HOME"] = self.path("home")
+        os.mkdir(self.path("home"))
+        os.mkdir(self.path("project"))
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def make_venv(self, name, *options):
+        """A real one, with a module that is nowhere else."""
+        path = self.path(name)
+        subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", *options, path], check=True, env=self.env)
+        with open(os.path.join(path, "lib/python3.11/site-packages/only_there.py"), "w"):
+            pass
+        return path
+
+    def in_project(self, *args, **options):
+        return self.run_cellar("eval", "--cwd", self.path("project"), *args, **options)
+
+
+class Venvs(EnvironmentTest):
+    def check_is_adopted(self, venv, *args, with_system=False, **options):
+        code, out, err = self.in_project(*args, WHO, **options)
+        self.assertEqual((code, err), (0, ""))
+        seen = [venv, "only_there"]
+        self.assertEqual(eval(out), [venv, f"{venv}/bin/python", f"{venv}/bin", venv, seen, seen, with_system])
+
+    def test_that_of_the_project_is_adopted_whole(self):
+        self.check_is_adopted(self.make_venv("project/.venv"))
+
+    def test_one_with_system_packages_has_them(self):
+        self.check_is_adopted(self.make_venv("project/venv", "--system-site-packages"), with_system=True)
+
+    def test_the_active_one_comes_before_that_of_the_project(self):
+        self.make_venv("project/.venv")
+        venv = self.make_venv("active")
+        self.check_is_adopted(venv, env={"VIRTUAL_ENV": venv})
+
+    def test_the_managed_one_is_for_those_who_have_no_other(self):
+        self.check_is_adopted(self.make_venv("home/.cellar/python-env"))
+
+    def test_one_asked_for_comes_before_all(self):
+        self.make_venv("project/.venv")
+        self.check_is_adopted(self.make_venv("asked"), "--interpreter", self.path("asked"))
+
+
+class OtherVersions(EnvironmentTest):
+    def setUp(self):
+        super().setUp()
+        os.makedirs(self.path("new/bin"))
+        os.makedirs(self.path("new/lib/python3.12"))
+        with open(self.path("new/lib/python3.12/os.py"), "w"):
+            pass
+        shutil.copy("/bin/true", self.path("new/bin/python3.12"))  # by its name and its place, not by what it does
+        os.symlink("python3.12", self.path("new/bin/python3"))
+        self.python = self.path("new/bin/python3")
+
+    def test_one_that_was_only_found_is_passed_over_and_said(self):
+        code, out, err = self.in_project("import sys; sys.prefix", env={"PATH": self.path("new/bin") + ":/usr/bin:/bin"})
+        self.assertEqual((code, out), (0, "'/usr'\n"))
+        self.assertEqual(err, f"cellar: passed over {self.python} (PATH): {self.python} is Python 3.12, "
+                              "this worker runs Python 3.11\n")
+
+    def test_one_that_was_asked_for_is_an_error(self):
+        code, out, err = self.in_project("--interpreter", self.python, "1")
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn("is Python 3.12, this worker runs Python 3.11", err)
+
+    def test_so_is_a_broken_one(self):
+        venv = self.make_venv("project/.venv")
+        os.rename(venv + "/lib", venv + "/gone")
+        code, out, err = self.in_project("1")
+        self.assertEqual((code, out), (0, "1\n"))
+        self.assertIn(f"passed over {venv} (.venv): there is no lib/python3.11/site-packages", err)
+        self.assertEqual(self.in_project("--interpreter", venv, "1")[0], 3)
+
+
+class Variables(EnvironmentTest):
+    def variables(self, *names, **options):
+        code, out, err = self.in_project(f"import os; [os.environ.get(name) for name in {names!r}]", **options)
+        self.assertEqual((code, err), (0, ""))
+        return eval(out)
+
+    def test_what_is_allowed_is_there_and_nothing_else(self):
+        given = {"LC_TIME": "C", "XDG_DATA_HOME": "/d", "PI_THING": "p", "CELLAR_OWN": "c", "OMP_NUM_THREADS": "2",
+                 "https_proxy": "http://x", "MY_OWN": "m"}
+        self.assertEqual(self.variables(*given, env=given), [*list(given.values())[:-1], None])
+
+    def test_secrets_are_dropped_even_where_their_prefix_is_allowed(self):
+        secrets = {"PI_API_KEY": "1", "CELLAR_SECRET": "2", "XDG_TOKEN": "3", "AWS_SECRET_ACCESS_KEY": "4",
+                   "ANTHROPIC_API_KEY": "5"}
+        self.assertEqual(self.variables(*secrets, env=secrets), [None] * len(secrets))
+
+    def test_what_agents_hand_on_is_there(self):
+        given = {"PI_SESSION_FILE": "/s.json", "PI_ARTIFACTS_DIR": self.path("artifacts"),
+                 "PI_TOOL_BRIDGE_URL": "http://127.0.0.1:1", "PI_TOOL_BRIDGE_TOKEN": "t", "PI_TOOL_BRIDGE_SESSION": "b"}
+        self.assertEqual(self.variables(*given, "ARTIFACTS", env=given), [*given.values(), self.path("artifacts")])
+
+    def test_without_a_directory_for_artifacts_there_is_one_of_the_hosts_own(self):
+        of_pi, alias = self.variables("PI_ARTIFACTS_DIR", "ARTIFACTS")
+        self.assertEqual(of_pi, alias)
+        self.assertTrue(of_pi.startswith(self.path("home/.local/state/cellar/artifacts-")), of_pi)
+
+
+class OfACall(EnvironmentTest):
+    def setUp(self):
+        super().setUp()
+        process = self.start("serve", stdin=subprocess.PIPE, bufsize=0)
+        self.client = LineClient(process.stdin, process.stdout)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.stdin.close)
+
+    def value(self, code, **fields):
+        return eval(self.client.value(code, session="s", **fields))
+
+    def test_variables_are_set_and_removed_and_stay_so(self):
+        look = "import os; [os.environ.get(name) for name in ('A', 'LANG', 'PI_SESSION_FILE')]"
+        self.assertEqual(self.value(look, env={"A": "1", "LANG": None, "PI_SESSION_FILE": "/f"}), ["1", None, "/f"])
+        self.assertEqual(self.value(look), ["1", None, "/f"])
+        self.client.ask("reset", session="s")
+        self.assertEqual(self.value(look), ["1", None, "/f"])
+
+    def test_directory_and_module_path_follow(self):
+        where = "import os, sys; [os.getcwd(), sys.path[0]]"
+        self.assertEqual(self.value(where, cwd=self.path("project")), [self.path("project")] * 2)
+
+    def test_a_directory_that_is_none_is_refused(self):
+        for cwd in (self.path("missing"), __file__):
+            with self.subTest(cwd):
+                done = self.client.eval("1", session="s", cwd=cwd)
+                self.assertEqual(done["status"], "refused")
+                self.assertIn(cwd, done["error"]["evalue"])
+
+
+if __name__ == "__main__":
+    unittest.main()

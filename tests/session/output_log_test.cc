@@ -1,0 +1,184 @@
+#include "host/session/output_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/output/spill_testing.h"
+#include "tests/output/testing.h"
+
+namespace cellar::host {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr size_t kInlineBytes = 1000;
+
+wire::Display Picture(std::string png, std::string id = "") {
+  return {.kind = wire::DisplayKind::kDisplay,
+          .data = {{.mime = "text/plain", .kind = wire::MimeKind::kText, .data = "<picture>"},
+                   {.mime = "image/png", .kind = wire::MimeKind::kBytes, .data = std::move(png)}},
+          .display_id = std::move(id)};
+}
+
+std::vector<std::string> TypesIn(const CellOutput& output) {
+  std::vector<std::string> types;
+  for (const wire::MimeEntry& entry : output.data) types.push_back(entry.mime);
+  return types;
+}
+
+class OutputLogTest : public testing::Test {
+ protected:
+  std::unique_ptr<OutputLog> NewLog() {
+    SinkOptions options = {.max_inline_bytes = kInlineBytes, .on_progress = progress_.Callback()};
+    return std::make_unique<OutputLog>(OutputStorage{writer_.get(), &store_}, options);
+  }
+
+  std::vector<CellOutput> OutputsOf(OutputLog& log) {
+    log.Close();
+    EXPECT_TRUE(log.IsSettled() || progress_.WaitUntil([&] { return log.IsSettled(); }));
+    return log.Take().outputs;
+  }
+
+  // The files that are left when all is written.
+  std::vector<std::string> FilesAtTheEnd() {
+    writer_.reset();
+    return FilesIn(directory_);
+  }
+
+  TempDirectory temp_;
+  const std::string directory_ = temp_ / "artifacts";
+  const ArtifactStore store_{directory_};
+  Progress progress_;
+  std::unique_ptr<SpillWriter> writer_ = std::make_unique<SpillWriter>();
+};
+
+TEST_F(OutputLogTest, LargeDataIsInAFileAndSmallDataInTheOutput) {
+  auto log = NewLog();
+  log->AddDisplay(Picture(std::string(kInlineBytes, 's')));
+  const std::string large(kInlineBytes + 1, 'L');
+  log->AddDisplay(Picture(large));
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  ASSERT_THAT(outputs, SizeIs(2));
+  EXPECT_THAT(TypesIn(outputs[0]), ElementsAre("text/plain", "image/png"));
+  EXPECT_THAT(outputs[0].saved, IsEmpty());
+  EXPECT_THAT(TypesIn(outputs[1]), ElementsAre("text/plain"));
+  ASSERT_THAT(outputs[1].saved, SizeIs(1));
+  const SavedData& saved = outputs[1].saved[0];
+  EXPECT_EQ(saved.mime, "image/png");
+  EXPECT_EQ(saved.bytes, large.size());
+  EXPECT_EQ(saved.error, "");
+  EXPECT_EQ(ReadFile(saved.artifact_path), large);
+  EXPECT_THAT(saved.artifact_path, testing::EndsWith(".png"));
+  log.reset();
+  EXPECT_THAT(FilesAtTheEnd(), ElementsAre(saved.artifact_id));
+}
+
+TEST_F(OutputLogTest, TheTextOfALargeDisplayStays) {
+  const std::string large(kInlineBytes + 1, 'x');
+  auto log = NewLog();
+  log->AddDisplay({.kind = wire::DisplayKind::kResult,
+                   .data = {{.mime = "text/html", .kind = wire::MimeKind::kText, .data = large},
+                            {.mime = "text/plain", .kind = wire::MimeKind::kText, .data = large}}});
+  log->AddDisplay({.kind = wire::DisplayKind::kResult,
+                   .data = {{.mime = "text/html", .kind = wire::MimeKind::kText, .data = large}}});
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  EXPECT_THAT(TypesIn(outputs[0]), ElementsAre("text/plain"));
+  EXPECT_THAT(outputs[0].saved[0].artifact_path, testing::EndsWith(".html"));
+  EXPECT_THAT(TypesIn(outputs[1]), ElementsAre("text/html"));
+  EXPECT_THAT(outputs[1].saved, IsEmpty());
+}
+
+TEST_F(OutputLogTest, WhatWasReplacedOrClearedLeavesNoFile) {
+  auto log = NewLog();
+  for (int i = 0; i < 20; ++i) log->AddDisplay(Picture(std::string(5000, 'a')));
+  log->AddDisplay({.kind = wire::DisplayKind::kClear});
+  log->AddDisplay(Picture("small", "id"));
+  std::string last;
+  for (int i = 0; i < 20; ++i) {
+    last = std::string(5000, static_cast<char>('a' + i));
+    wire::Display update = Picture(last, "id");
+    update.kind = wire::DisplayKind::kUpdate;
+    log->AddDisplay(std::move(update));
+  }
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  ASSERT_THAT(outputs, SizeIs(1));
+  EXPECT_EQ(ReadFile(outputs[0].saved.at(0).artifact_path), last);
+  log.reset();
+  EXPECT_THAT(FilesAtTheEnd(), ElementsAre(outputs[0].saved[0].artifact_id));
+}
+
+TEST_F(OutputLogTest, WhatNobodyTookLeavesNoFile) {
+  NewLog()->AddDisplay(Picture(std::string(5000, 'a')));
+  EXPECT_THAT(FilesAtTheEnd(), IsEmpty());
+}
+
+TEST_F(OutputLogTest, WhileTheCellRunsTheDataIsInTheOutputUntilItIsInAFile) {
+  auto log = NewLog();
+  {
+    StalledDisk disk;
+    log->AddDisplay(Picture(std::string(5000, 'a')));
+    disk.WaitForWriter();
+    const CellOutput early = log->SoFar().outputs.at(0);
+    EXPECT_THAT(TypesIn(early), ElementsAre("text/plain", "image/png"));
+    EXPECT_EQ(early.saved.at(0).error, "not yet written");
+  }
+  log->Close();
+  ASSERT_TRUE(progress_.WaitUntil([&] { return log->IsSettled(); }));
+  const CellOutput later = log->SoFar().outputs.at(0);
+  EXPECT_THAT(TypesIn(later), ElementsAre("text/plain"));
+  EXPECT_EQ(ReadFile(later.saved.at(0).artifact_path), std::string(5000, 'a'));
+}
+
+TEST_F(OutputLogTest, OnAFullDiskTheDataStaysInTheOutputAndSaysWhy) {
+  const SmallDisk disk(directory_, 64 << 10);
+  if (!disk.is_mounted()) GTEST_SKIP() << "mounting is not allowed here";
+  writer_ = std::make_unique<SpillWriter>();  // its thread sees the mount
+  auto log = NewLog();
+  const std::string large(100'000, 'L');
+  log->AddDisplay(Picture(large));
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  ASSERT_THAT(TypesIn(outputs.at(0)), ElementsAre("text/plain", "image/png"));
+  EXPECT_EQ(outputs[0].data[1].data, large);
+  EXPECT_EQ(outputs[0].saved.at(0).artifact_path, "");
+  EXPECT_THAT(outputs[0].saved[0].error, HasSubstr("No space left on device"));
+  log.reset();
+  EXPECT_THAT(FilesAtTheEnd(), IsEmpty());
+}
+
+TEST_F(OutputLogTest, KeepsMoreInFilesThanInMemory) {
+  auto log = NewLog();
+  const std::string large(60 << 20, 'L');
+  for (int i = 0; i < 6; ++i) {  // 360 MiB; memory may have 256
+    log->AddDisplay(Picture(large));
+    ASSERT_TRUE(progress_.WaitUntil([&] { return !log->WantsPause(); }));
+    log->SoFar();
+  }
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  EXPECT_THAT(outputs, SizeIs(6));
+  for (const CellOutput& output : outputs) EXPECT_THAT(output.saved, SizeIs(1));
+}
+
+TEST_F(OutputLogTest, AnUpdateCannotFillTheMemoryEither) {
+  auto log = NewLog();
+  StalledDisk disk;
+  for (int i = 0; i < 10; ++i) {
+    log->AddDisplay(Picture("small", std::to_string(i)));
+    wire::Display update = Picture(std::string(60 << 20, 'L'), std::to_string(i));
+    update.kind = wire::DisplayKind::kUpdate;
+    log->AddDisplay(std::move(update));
+  }
+  const std::vector<CellOutput> outputs = log->SoFar().outputs;
+  size_t size = 0;
+  for (const CellOutput& output : outputs) {
+    for (const wire::MimeEntry& entry : output.data) size += entry.data.size();
+  }
+  EXPECT_LT(size, 257u << 20);
+  EXPECT_THAT(outputs.back().text, HasSubstr("further displays of this cell are not kept"));
+  disk.Release();
+}
+
+}  // namespace
+}  // namespace cellar::host
