@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "host/output/utf8.h"
+#include "host/base/utf8.h"
 
 namespace cellar::host {
 namespace {
