@@ -27,9 +27,10 @@ void KeepRange(size_t begin, size_t end, Rewriter* rewriter) {
 }
 
 // Parses the rewritten bytes and checks that the cell the action wrote says what was asked for.
-absl::StatusOr<ActionResult> Finished(Rewriter* rewriter, ActionDetails details) {
+absl::StatusOr<ActionResult> Finished(const Document& before, Rewriter* rewriter,
+                                      ActionDetails details) {
   CELLAR_ASSIGN_OR_RETURN(std::string bytes, rewriter->Finish());
-  CELLAR_ASSIGN_OR_RETURN(Document document, Document::Parse(std::move(bytes)));
+  CELLAR_ASSIGN_OR_RETURN(Document document, Document::Parse(std::move(bytes), &before));
   details.total = document.cell_count();
   if (details.action != "delete") {
     if (document.Source(details.index) != details.source ||
@@ -65,7 +66,7 @@ absl::StatusOr<ActionResult> EditCell(const Document& document, size_t index,
     rewriter.Keep(index);
   }
   KeepRange(index + 1, document.cell_count(), &rewriter);
-  return Finished(&rewriter, std::move(details));
+  return Finished(document, &rewriter, std::move(details));
 }
 
 absl::StatusOr<ActionResult> InsertCell(const Document& document, size_t index, CellType type,
@@ -76,7 +77,8 @@ absl::StatusOr<ActionResult> InsertCell(const Document& document, size_t index, 
   KeepRange(0, index, &rewriter);
   rewriter.Add({.type = type, .source = source});
   KeepRange(index, document.cell_count(), &rewriter);
-  return Finished(&rewriter, {.action = "insert", .index = index, .type = type, .source = source});
+  return Finished(document, &rewriter,
+                  {.action = "insert", .index = index, .type = type, .source = source});
 }
 
 absl::StatusOr<ActionResult> DeleteCell(const Document& document, size_t index) {
@@ -88,7 +90,7 @@ absl::StatusOr<ActionResult> DeleteCell(const Document& document, size_t index) 
   Rewriter rewriter(document);
   KeepRange(0, index, &rewriter);
   KeepRange(index + 1, document.cell_count(), &rewriter);
-  return Finished(&rewriter, std::move(details));
+  return Finished(document, &rewriter, std::move(details));
 }
 
 std::string Summary(const ActionDetails& details) {

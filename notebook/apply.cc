@@ -85,7 +85,7 @@ class Application {
   }
 
   absl::Status ParseBack(std::string bytes) {
-    CELLAR_ASSIGN_OR_RETURN(Document result, Document::Parse(std::move(bytes)));
+    CELLAR_ASSIGN_OR_RETURN(Document result, Document::Parse(std::move(bytes), &document_));
     const auto& cells = text_.cells();
     for (size_t i = 0; i < cells.size(); ++i) {
       if (i >= result.cell_count() || result.type(i) != cells[i].type ||

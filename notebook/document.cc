@@ -23,8 +23,8 @@ bool EndsLine(std::string_view piece) {
 
 }  // namespace
 
-absl::StatusOr<Document> Document::Parse(std::string bytes) {
-  return DocumentParser(std::move(bytes)).Parse();
+absl::StatusOr<Document> Document::Parse(std::string bytes, const Document* before) {
+  return DocumentParser(std::move(bytes), before).Parse();
 }
 
 Document Document::Empty() { return *Parse(std::string(kEmptyNotebook)); }

@@ -26,7 +26,9 @@ struct CellList {
 class Document {
  public:
   // One pass over the bytes. Fails with line, column and path where the bytes are not a notebook.
-  static absl::StatusOr<Document> Parse(std::string bytes);
+  // `before` is what the bytes were made from, if that is known: a cell that is as it was there
+  // need not be looked into.
+  static absl::StatusOr<Document> Parse(std::string bytes, const Document* before = nullptr);
   // nbformat 4.5 without cells.
   static Document Empty();
 

@@ -1,5 +1,6 @@
 #include "notebook/document_parser.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "host/base/status.h"
@@ -24,7 +25,8 @@ bool IsConflictMarker(std::string_view line) {
 }  // namespace
 
 // The bytes are moved into the document first; from then on they stay where they are.
-DocumentParser::DocumentParser(std::string bytes) : scanner_({}) {
+DocumentParser::DocumentParser(std::string bytes, const Document* before)
+    : scanner_({}), before_(before) {
   document_.bytes_ = std::move(bytes);
 }
 
@@ -123,6 +125,7 @@ absl::Status DocumentParser::ParseCells() {
 }
 
 absl::Status DocumentParser::ParseCell() {
+  if (SkipKnownCell()) return absl::OkStatus();
   if (scanner_.Peek() != '{') {
     Span value;
     const size_t begin = scanner_.offset();
@@ -133,14 +136,46 @@ absl::Status DocumentParser::ParseCell() {
   Span key, value;
   Span cell{static_cast<uint32_t>(scanner_.offset()), 0};
   scanner_.EnterObject();
-  while (scanner_.NextMember(&key) && scanner_.SkipValue(&value)) {
-    if (KeyIs(key, "cell_type")) parts.type = value;
-    if (KeyIs(key, "source")) parts.source = value;
-    if (KeyIs(key, "input")) parts.input = value;
+  while (scanner_.NextMember(&key)) {
+    if (KeyIs(key, "source")) {
+      SkipSource(&parts.source);
+    } else if (KeyIs(key, "input")) {
+      SkipSource(&parts.input);
+    } else if (scanner_.SkipValue(&value) && KeyIs(key, "cell_type")) {
+      parts.type = value;
+    }
   }
   cell.end = static_cast<uint32_t>(scanner_.offset());
   if (scanner_.failed()) return Syntax();
   return AddCell(cell, parts);
+}
+
+// Between two versions of a notebook a cell may have changed, come or gone: hence the neighbours
+// too.
+bool DocumentParser::SkipKnownCell() {
+  if (before_ == nullptr || before_->layout_ != document_.layout_) return false;
+  scanner_.Peek();
+  const size_t begin = scanner_.offset();
+  const size_t first = next_before_ - std::min<size_t>(next_before_, 1);
+  const size_t end = std::min(next_before_ + 2, before_->cell_count());
+  for (size_t cell = first; cell < end; ++cell) {
+    const Span old = before_->cells_[cell];
+    const std::string_view known = Slice(before_->bytes_, old);
+    if (std::string_view(document_.bytes_).substr(begin, known.size()) != known) continue;
+    auto moved = [&](Span span) {
+      if (span.empty()) return span;
+      const auto distance = static_cast<uint32_t>(begin) - old.begin;  // may wrap around, and back
+      return Span{span.begin + distance, span.end + distance};
+    };
+    document_.cells_.push_back(moved(old));
+    document_.sources_.push_back(moved(before_->sources_[cell]));
+    document_.types_.push_back(before_->types_[cell]);
+    scanner_.SkipKnown(known.size());
+    next_before_ = cell + 1;
+    return true;
+  }
+  ++next_before_;
+  return false;
 }
 
 absl::Status DocumentParser::AddCell(Span cell, const CellParts& parts) {
@@ -153,27 +188,33 @@ absl::Status DocumentParser::AddCell(Span cell, const CellParts& parts) {
                    "bad cell type " + std::string(name) + ": not code, markdown or raw");
   }
   const bool in_input = SourceKey(document_.layout_, *type) == "input";
-  const Span source = in_input ? parts.input : parts.source;
-  CELLAR_RETURN_IF_ERROR(CheckSource(source));
+  const SourceParts& source = in_input ? parts.input : parts.source;
+  if (source.fault) {
+    return ErrorAt(*source.fault, "bad cell: the source is neither a string nor a list of strings");
+  }
   document_.cells_.push_back(cell);
-  document_.sources_.push_back(source);
+  document_.sources_.push_back(source.span);
   document_.types_.push_back(*type);
   return absl::OkStatus();
 }
 
-absl::Status DocumentParser::CheckSource(Span source) const {
-  constexpr std::string_view kWhy =
-      "bad cell: the source is neither a string nor a list of strings";
+// Sources are looked at on the way: they are too much of a notebook to be read twice.
+void DocumentParser::SkipSource(SourceParts* source) {
   const std::string& bytes = document_.bytes_;
-  if (source.empty() || bytes[source.begin] == '"') return absl::OkStatus();
-  if (bytes[source.begin] != '[') return ErrorAt(source.begin, kWhy);
-  JsonScanner scanner(bytes, source.begin);
-  Span piece;
-  scanner.EnterArray();
-  while (scanner.NextItem() && scanner.SkipValue(&piece)) {
-    if (bytes[piece.begin] != '"') return ErrorAt(piece.begin, kWhy);
+  const char first = scanner_.Peek();
+  const size_t begin = scanner_.offset();
+  source->fault.reset();
+  if (first != '[') {
+    if (first != '"') source->fault = begin;
+    scanner_.SkipValue(&source->span);
+    return;
   }
-  return absl::OkStatus();
+  Span piece;
+  scanner_.EnterArray();
+  while (scanner_.NextItem() && scanner_.SkipValue(&piece)) {
+    if (bytes[piece.begin] != '"' && !source->fault) source->fault = piece.begin;
+  }
+  source->span = {static_cast<uint32_t>(begin), static_cast<uint32_t>(scanner_.offset())};
 }
 
 absl::Status DocumentParser::Syntax() const {
@@ -208,6 +249,7 @@ bool DocumentParser::ReadInteger(Span value, int* number) const {
 
 // Of duplicate keys the last one counts.
 void DocumentParser::ForgetCells() {
+  next_before_ = 0;
   document_.lists_.clear();
   document_.cells_.clear();
   document_.sources_.clear();

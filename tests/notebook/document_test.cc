@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <string>
+#include <vector>
+
 #include "notebook/text_view.h"
 
 namespace cellar::notebook {
@@ -107,6 +111,47 @@ TEST(DocumentTest, FindsCellsByIndexAndId) {
   EXPECT_EQ(document.Find("-1").status().message(), "no cell has the id -1 (of 4 cells)");
   EXPECT_EQ(document.Find("d").status().message(),
             "cell id d is not unique: cells 2 and 3 have it");
+}
+
+std::string NotebookOf(const std::vector<std::string>& cells) {
+  std::string text = "{\"cells\": [";
+  for (const std::string& cell : cells) text += (text.back() == '[' ? "" : ",\n ") + cell;
+  return text + "], \"nbformat\": 4}";
+}
+
+// Whatever has happened to a notebook, knowing what it was before changes nothing but the time.
+TEST(DocumentTest, ReadsTheSameWhetherOrNotItKnowsWhatWasBefore) {
+  const std::vector<std::string> kinds = {
+      R"({"cell_type": "code", "source": ["a\n", "b"]})", R"({"cell_type": "code", "source": "a"})",
+      R"({"source": [], "cell_type": "markdown"})", R"({"cell_type": "raw"})"};
+  std::minstd_rand random(1);
+  auto any = [&](size_t count) { return random() % count; };
+  std::vector<std::string> cells(8, kinds[0]);
+  for (int round = 0; round < 500; ++round) {
+    const Document before = Parsed(NotebookOf(cells));
+    for (size_t changes = any(4); changes > 0; --changes) {
+      const auto place = cells.begin() + static_cast<std::ptrdiff_t>(any(cells.size()));
+      const size_t what = any(3);
+      if (what == 0 || cells.size() < 3) {
+        cells.insert(place, kinds[any(kinds.size())]);
+      } else if (what == 1) {
+        *place = kinds[any(kinds.size())];
+      } else {
+        cells.erase(place);
+      }
+    }
+    const std::string bytes = NotebookOf(cells);
+    const Document alone = Parsed(bytes);
+    const absl::StatusOr<Document> after = Document::Parse(bytes, &before);
+    ASSERT_TRUE(after.ok()) << after.status();
+    ASSERT_EQ(after->cell_count(), alone.cell_count()) << bytes;
+    for (size_t i = 0; i < alone.cell_count(); ++i) {
+      EXPECT_EQ(after->Source(i), alone.Source(i)) << bytes;
+      EXPECT_EQ(after->type(i), alone.type(i)) << bytes;
+      EXPECT_EQ(after->span(i).begin, alone.span(i).begin) << bytes;
+      EXPECT_EQ(after->span(i).end, alone.span(i).end) << bytes;
+    }
+  }
 }
 
 TEST(DocumentTest, EmptyNotebookIsFormat45) {
