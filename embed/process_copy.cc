@@ -64,13 +64,15 @@ void Fork() {
   }
 }
 
+// The helpers end by returning: before an _exit, AddressSanitizer would clean up their stack, which
+// it does not know.
 int BeKeeper(void*) {
   // 1. The copy's orphans come here; signals to the original's group do not.
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   setsid();
   // 2. The copy.
   Fork();
-  if (g_state.copy < 0) _exit(1);
+  if (g_state.copy < 0) return 1;
   // 3. Nothing of the original stays: neither its descriptors nor, through exec, its memory.
   dup2(g_state.keeper_options->host_socket, wire::kControlFd);
   dup2(g_state.keeper_options->host_alive, wire::kHostAliveFd);
@@ -81,7 +83,7 @@ int BeKeeper(void*) {
   g_state.error = errno;
   kill(g_state.copy, SIGKILL);
   waitpid(g_state.copy, nullptr, 0);
-  _exit(1);
+  return 1;
 }
 
 int BeMiddle(void*) {
@@ -91,7 +93,7 @@ int BeMiddle(void*) {
     g_state.keeper = clone(BeKeeper, HelperStack(1), kHelperFlags, nullptr);
     if (g_state.keeper < 0) g_state.error = errno;
   }
-  _exit(0);
+  return 0;
 }
 
 }  // namespace
