@@ -105,7 +105,7 @@ class SharedCall {
       if (TextIn(frame, "id") != "1") continue;
       const std::string type = TextIn(frame, "type");
       if (type == "done") {
-        ShowSaved(frame);
+        if (request["stream"]) ShowSaved(frame);
         return frame;
       }
       Show(type, frame);

@@ -90,6 +90,17 @@ class Input(DaemonTest):
 
 
 class Sessions(DaemonTest):
+    def test_a_large_image_is_a_file_that_is_named(self):
+        self.env["XDG_STATE_HOME"] = os.path.dirname(self.directory)
+        picture = "class P:\n  def _repr_png_(self): return bytes(2_000_000)\nP()"
+        code, out, err = self.run_in_session(picture)
+        self.assertIn("[image/png, 1953.1 KB]\n", out)
+        path = re.fullmatch(r"cellar: image/png, 1953.1 KB, is in (\S+)\n", err)[1]
+        self.assertEqual(os.stat(path).st_size, 2_000_000)
+        code, out, err = self.run_in_session("--json", "P()")
+        self.assertEqual(err, "")
+        self.assertIn("image/png", json.loads(out)["cells"][0]["outputs"][0]["saved"])
+
     def test_state_lasts_from_one_command_to_the_next(self):
         self.assertEqual(self.run_in_session("x = 1"), (0, "", ""))
         self.assertEqual(self.run_in_session("print(x)", "x + 1"), (0, "1\n2\n", ""))

@@ -1,0 +1,134 @@
+// How sessions end: when their last owner leaves, when they have rested long enough, when room is
+// needed, when somebody says so.
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/session/registry.h"
+
+namespace cellar::host {
+namespace {
+
+// Calls `done` when the last of its copies is gone.
+class Barrier {
+ public:
+  explicit Barrier(EventLoop::Task done)
+      : last_(new EventLoop::Task(std::move(done)), [](EventLoop::Task* task) {
+          (*task)();
+          delete task;
+        }) {}
+
+ private:
+  std::shared_ptr<EventLoop::Task> last_;
+};
+
+}  // namespace
+
+// Nobody wants the session now.
+void SessionRegistry::Rest(OpenSession& open) {
+  if (open.per_call || (open.had_owners && open.owners.empty())) return StartClosing(open, [] {});
+  if (limits_.idle_timeout <= absl::ZeroDuration()) return;
+  loop_.Cancel(open.idle_timer);
+  open.idle_timer = loop_.After(limits_.idle_timeout, [this, &open] {
+    Evict(open,
+          absl::StrCat("it was closed after ", absl::FormatDuration(limits_.idle_timeout),
+                       " without a call"),
+          [] {});
+  });
+}
+
+absl::Status SessionRegistry::MakeRoom() {
+  OpenSession* oldest = nullptr;
+  size_t count = 0;
+  for (OpenSession& open : sessions_) {
+    if (open.closing) continue;
+    ++count;
+    if (open.idle() && (oldest == nullptr || open.use < oldest->use)) oldest = &open;
+  }
+  if (count < limits_.max_sessions) return absl::OkStatus();
+  if (oldest == nullptr) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        count, " sessions are open, as many as max_sessions allows, and all are busy"));
+  }
+  Evict(*oldest, "it was closed to make room for another session", [] {});
+  return absl::OkStatus();
+}
+
+void SessionRegistry::Leave(const std::string& owner, const std::string& id) {
+  for (OpenSession& open : sessions_) {
+    if (open.key.id != id || open.owners.erase(owner) == 0) continue;
+    if (open.idle()) Rest(open);
+  }
+}
+
+void SessionRegistry::Leave(const std::string& owner) {
+  for (OpenSession& open : sessions_) {
+    if (open.owners.erase(owner) > 0 && open.idle()) Rest(open);
+  }
+}
+
+bool SessionRegistry::Close(const std::string& id, EventLoop::Task done) {
+  const Barrier barrier([this, done = std::move(done)]() mutable { loop_.Post(std::move(done)); });
+  bool found = false;
+  for (OpenSession& open : sessions_) {
+    if (open.key.id != id || open.per_call) continue;
+    found = true;
+    StartClosing(open, [barrier] {});
+  }
+  return found;
+}
+
+void SessionRegistry::CloseAll(EventLoop::Task done) {
+  leaving_ = true;
+  when_left_ = std::move(done);
+  for (auto& [id, requests] : arrivals_) {
+    for (Request& request : requests) {
+      if (request.held == nullptr) continue;
+      Fail({.held = std::exchange(request.held, nullptr)},
+           absl::CancelledError("the host is ending"));
+    }
+  }
+  for (OpenSession& open : sessions_) StartClosing(open, [] {});
+  if (sessions_.empty()) loop_.Post(std::exchange(when_left_, nullptr));
+}
+
+void SessionRegistry::StartClosing(OpenSession& open, EventLoop::Task when_closed) {
+  open.when_closed.push_back(std::move(when_closed));
+  if (std::exchange(open.closing, true)) return;
+  loop_.Cancel(open.idle_timer);
+  for (Request& request : std::exchange(open.waiting, {})) {
+    Fail(std::move(request), absl::CancelledError("the session was closed"));
+  }
+  // Posted, because a session must not be destroyed in a call that it makes.
+  open.session->Close([this, &open] {
+    loop_.Post([this, &open] {
+      open.closed = true;
+      if (open.holder == 0) Forget(open);  // else when it has learned that its cell is over
+    });
+  });
+}
+
+void SessionRegistry::Forget(OpenSession& open) {
+  std::vector<EventLoop::Task> tasks = std::move(open.when_closed);
+  sessions_.remove_if([&open](const OpenSession& other) { return &other == &open; });
+  for (EventLoop::Task& task : tasks) task();
+  tasks.clear();
+  if (leaving_ && sessions_.empty() && when_left_) std::exchange(when_left_, nullptr)();
+}
+
+void SessionRegistry::Evict(OpenSession& open, std::string reason, EventLoop::Task when_closed) {
+  if (open.session->cells_run() > 0) lost_.Note(open.key.id, std::move(reason));
+  StartClosing(open, std::move(when_closed));
+}
+
+// A worker could not be started: what idle sessions hold may be enough.
+void SessionRegistry::Relieve(const Session* asking, EventLoop::Task done) {
+  const Barrier barrier([this, done = std::move(done)]() mutable { loop_.Post(std::move(done)); });
+  for (OpenSession& open : sessions_) {
+    if (!open.idle() || open.session.get() == asking) continue;
+    Evict(open, "it was closed because the machine ran out of processes, memory or descriptors",
+          [barrier] {});
+  }
+}
+
+}  // namespace cellar::host
