@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "host/base/clock.h"
 #include "host/session/memory.h"
 
 namespace cellar::host {
@@ -15,6 +15,10 @@ constexpr absl::Duration kMemoryCheck = absl::Seconds(1);
 constexpr size_t kMaxExpected = 4096;
 
 std::string Mebibytes(uint64_t bytes) { return absl::StrCat((bytes + (1 << 19)) >> 20, " MiB"); }
+
+absl::Status SessionExists(const std::string& id) {
+  return absl::AlreadyExistsError(absl::StrCat("there is a session \"", id, "\" already"));
+}
 
 // Calls `done` when the last of its copies is gone.
 class Barrier {
@@ -135,7 +139,7 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   open.key = {query.id, launch.session.cwd, launch.interpreter.executable};
   open.settings = launch.settings;
   open.per_call = query.per_call;
-  open.opened = absl::Now();
+  open.opened = MonotonicNow();
   SessionOptions options = launch.session;
   options.id = query.id;
   options.bridge = bridge_;
@@ -195,7 +199,7 @@ void SessionRegistry::Grant(OpenSession& open) {
   open.waiting.pop_front();
   open.holder = request.ticket;
   open.use = next_use_++;
-  open.last_used = absl::Now();
+  open.last_used = MonotonicNow();
   loop_.Cancel(open.idle_timer);
   loop_.Post([held = std::move(request.held),
               hold = SessionHold(*this, request.ticket, *open.session, open.key,
@@ -206,7 +210,7 @@ void SessionRegistry::Release(TicketId ticket) {
   auto held = std::find_if(sessions_.begin(), sessions_.end(),
                            [ticket](const OpenSession& open) { return open.holder == ticket; });
   held->holder = 0;
-  held->last_used = absl::Now();
+  held->last_used = MonotonicNow();
   if (held->closing) {
     if (held->closed) loop_.Post([this, open = &*held] { Forget(*open); });
     return;
@@ -368,10 +372,7 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
   if (source == nullptr) {
     return done(absl::NotFoundError(absl::StrCat("there is no session \"", id, "\"")));
   }
-  if (Find(options.id) != nullptr) {
-    return done(
-        absl::AlreadyExistsError(absl::StrCat("there is a session \"", options.id, "\" already")));
-  }
+  if (Find(options.id) != nullptr) return done(SessionExists(options.id));
   if (absl::Status status = MakeRoom(); !status.ok()) return done(status);
   SessionKey key = source->key;
   key.id = options.id;
@@ -381,11 +382,13 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
                             if (!made.ok()) return done(made.status());
                             if (!*alive || leaving_)
                               return done(absl::CancelledError("the sessions are being closed"));
+                            // Opened by a call meanwhile.
+                            if (Find(key.id) != nullptr) return done(SessionExists(key.id));
                             OpenSession& open = sessions_.emplace_back();
                             open.key = std::move(key);
                             open.settings = std::move(settings);
                             open.session = std::move(made->session);
-                            open.opened = open.last_used = absl::Now();
+                            open.opened = open.last_used = MonotonicNow();
                             open.use = next_use_++;
                             SetRelieve(open);
                             if (open.session->memory_cap() > 0) WatchMemory();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/clock.h"
 #include "host/base/startup_trace.h"
 
 namespace cellar::host {
@@ -128,7 +129,7 @@ void Session::Query(wire::Query query, QueryCallback done) {
 }
 
 void Session::Enqueue(Job job) {
-  if (closing_) return Fail(std::move(job), absl::FailedPreconditionError("the session is closed"));
+  if (closing_) return Fail(std::move(job), absl::CancelledError("the session was closed"));
   queue_.push_back(std::move(job));
   Pump();
 }
@@ -184,7 +185,7 @@ std::unique_ptr<Session::RunningCell> Session::MakeCell(CellJob job) {
   cell->request = std::move(job.request);
   cell->done = std::move(job.done);
   cell->log = std::make_unique<OutputLog>(storage_, OutputOptions());
-  cell->started = absl::Now();
+  cell->started = MonotonicNow();
   ++cells_run_;
   return cell;
 }
@@ -203,6 +204,7 @@ void Session::Start(ResetJob job) {
   resetting_ = std::move(job);
   deaths_in_a_row_ = 0;
   fresh_reason_.clear();
+  restored_note_.clear();
   if (worker_ == nullptr || !had_cells_) return FinishReset();
   worker_->Send(wire::Exit{});
   close_timer_ = loop_.After(kCloseGrace, [this] {
@@ -277,8 +279,9 @@ void Session::Interrupt(RunningCell& cell) {
   if (cell.ladder != nullptr) return cell.ladder->KillNow();
   if (!worker_ready_) {
     // A worker that is just being made has no handler for the signal yet.
-    if (std::exchange(cell.interrupt_when_ready, true)) worker_->Kill();
-    return;
+    if (!std::exchange(cell.interrupt_when_ready, true)) return;
+    cell.interrupted = cell.killed = true;
+    return worker_->Kill();
   }
   const uint32_t number = cell.outcome.execution_count;
   cell.ladder =
@@ -346,7 +349,7 @@ void Session::OnWorkerReady() {
   if (branched_) return FinishBranch(absl::OkStatus());
   // The first cell was waiting in the channel; its time begins now.
   if (running_ == nullptr) return;
-  running_->started = absl::Now();
+  running_->started = MonotonicNow();
   RestartTimeout(*running_);
   if (running_->interrupt_when_ready) Interrupt(*running_);
 }
@@ -399,7 +402,7 @@ void Session::OnDone(const wire::Done& done) {
   CellOutcome& outcome = cell->outcome;
   outcome.stdin_requested = done.stdin_requested;
   had_cells_ = true;
-  if (cell == running_.get()) snapshots_.OnCellDone(absl::Now() - cell->started);
+  if (cell == running_.get()) snapshots_.OnCellDone(MonotonicNow() - cell->started);
   deaths_in_a_row_ = 0;
   switch (done.status) {
     case wire::DoneStatus::kOk:  // also when it was interrupted and made something of it
@@ -413,7 +416,7 @@ void Session::OnDone(const wire::Done& done) {
   }
   if (outcome.status == CellStatus::kCancelled || cell->ladder != nullptr) {
     outcome.state_detail =
-        "interrupted after " + Seconds(absl::Now() - cell->started) + ", state kept";
+        "interrupted after " + Seconds(MonotonicNow() - cell->started) + ", state kept";
   }
   if (!fresh_reason_.empty()) {
     outcome.state = StateAfter::kFresh;
@@ -486,7 +489,7 @@ void Session::OnWorkerExit(WorkerExit exit) {
     if (again && !has_run && !running_->interrupted && !running_->interrupt_when_ready) {
       std::unique_ptr<RunningCell> cell = std::move(running_);
       queue_.push_front(CellJob{std::move(cell->request), std::move(cell->done)});
-    } else if (could_not_start && !has_run) {
+    } else if (could_not_start && !has_run && !running_->killed) {
       FailStart(exit);
     } else {
       OnDeathInCell(std::move(exit), std::nullopt);
@@ -547,6 +550,7 @@ void Session::CountDeath(const WorkerExit& exit) {
 Session::Recovery Session::Lose(const WorkerExit& exit) {
   RunningCell* cell = Innermost();
   const bool killed = cell != nullptr && cell->killed;
+  restored_note_.clear();
   fresh_reason_ = (killed ? "the cell before did not react to the interrupt and was killed"
                           : "the worker " + exit.Describe()) +
                   "; this cell ran in a fresh session";
@@ -558,6 +562,7 @@ Session::Recovery Session::Lose(const WorkerExit& exit) {
 
 void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
   const std::string fresh_before = fresh_reason_;
+  const std::string restored_before = std::exchange(restored_note_, "");
   const bool killed = rewind_ || Innermost()->killed;
   const Recovery recovery = restored ? *std::move(restored) : Lose(exit);
   // From the inside out: the outcome of the running cell is the last word.
@@ -570,6 +575,10 @@ void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
   const bool may_run_again = running_->request.retry == Retry::kOnce && outcome.runs == 1 &&
                              recovery.is_before_cell && !running_->interrupted && !rewind_;
   if (!may_run_again || !CheckDeaths().ok() || !Prepare().ok()) {
+    // What a cell that lives says of the state before it.
+    for (const std::string& before : {fresh_before, restored_before}) {
+      if (!before.empty()) outcome.notices.push_back(before);
+    }
     return FinishAsDead(*running_, std::move(exit), killed, recovery);
   }
   // What the first run printed stays.
@@ -577,6 +586,7 @@ void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
   outcome.notices.push_back("the worker " + exit.Describe() + "; the cell was run again");
   outcome.error.reset();
   fresh_reason_ = fresh_before;
+  restored_note_ = restored_before;
   SendCell();
 }
 
@@ -598,13 +608,25 @@ void Session::FinishAsDead(RunningCell& cell, WorkerExit exit, bool killed,
 
 // The cell has ended; its outcome is complete but for what still goes to the disk.
 void Session::Settle(RunningCell& cell) {
+  End(cell);
+  if (cell.log->IsSettled()) return FinishCell(cell);
+  cell.settle_timer = loop_.After(kSettleLimit, [this, &cell] { FinishCell(cell); });
+}
+
+void Session::End(RunningCell& cell) {
   cell.ended = true;
   cell.ladder.reset();
   loop_.Cancel(cell.timeout_timer);
-  cell.outcome.duration = absl::Now() - cell.started;
+  cell.outcome.duration = MonotonicNow() - cell.started;
   cell.log->Close();
-  if (cell.log->IsSettled()) return FinishCell(cell);
-  cell.settle_timer = loop_.After(kSettleLimit, [this, &cell] { FinishCell(cell); });
+}
+
+void Session::EndAsClosed(RunningCell& cell) {
+  cell.outcome.status = CellStatus::kCancelled;
+  cell.outcome.state = StateAfter::kLost;
+  cell.outcome.state_detail = "the session was closed, state lost";
+  cell.outcome.error = CellError{.ename = "CellKilled", .evalue = "the session was closed"};
+  End(cell);
 }
 
 void Session::FinishCell(RunningCell& ended) {
@@ -618,18 +640,22 @@ void Session::FinishCell(RunningCell& ended) {
     cell = std::move(*found);
     nested_.erase(found);
   }
-  loop_.Cancel(cell->settle_timer);
-  OutputLog::Outputs outputs = cell->log->Take();
-  cell->outcome.outputs = std::move(outputs.outputs);
-  cell->outcome.truncation = std::move(outputs.truncation);
-  cell->done(std::move(cell->outcome));
+  cell->done(TakeOutcome(*cell));
   Pump();
+}
+
+CellOutcome Session::TakeOutcome(RunningCell& cell) {
+  loop_.Cancel(cell.settle_timer);
+  OutputLog::Outputs outputs = cell.log->Take();
+  cell.outcome.outputs = std::move(outputs.outputs);
+  cell.outcome.truncation = std::move(outputs.truncation);
+  return std::move(cell.outcome);
 }
 
 std::optional<CellOutcome> Session::OutcomeSoFar() const {
   if (running_ == nullptr) return std::nullopt;
   CellOutcome outcome = running_->outcome;
-  outcome.duration = absl::Now() - running_->started;
+  outcome.duration = MonotonicNow() - running_->started;
   OutputLog::Outputs outputs = running_->log->SoFar();
   outcome.outputs = std::move(outputs.outputs);
   outcome.truncation = std::move(outputs.truncation);
@@ -687,6 +713,7 @@ void Session::Close(absl::AnyInvocable<void()> done) {
   } else {
     worker_->Send(wire::Exit{});
   }
+  loop_.Cancel(close_timer_);  // of a reset
   close_timer_ = loop_.After(kCloseGrace, [this] {
     if (worker_ != nullptr) worker_->Kill();
   });
@@ -697,9 +724,8 @@ void Session::FinishClose() {
   snapshots_.Clear();
   if (running_ != nullptr) nested_.push_back(std::move(running_));
   for (std::unique_ptr<RunningCell>& cell : std::exchange(nested_, {})) {
-    loop_.Cancel(cell->timeout_timer);
-    loop_.Cancel(cell->settle_timer);
-    cell->done(absl::CancelledError("the session was closed"));
+    if (!cell->ended) EndAsClosed(*cell);
+    cell->done(TakeOutcome(*cell));
   }
   if (running_value_) {
     ValueJob job = *std::exchange(running_value_, std::nullopt);

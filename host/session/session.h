@@ -270,7 +270,10 @@ class Session : private WorkerListener, private BridgeListener {
   void RestartTimeout(RunningCell& cell);
   void OnTimeout(RunningCell& cell);
   void Settle(RunningCell& cell);
+  void End(RunningCell& cell);
+  void EndAsClosed(RunningCell& cell);
   void FinishCell(RunningCell& cell);
+  CellOutcome TakeOutcome(RunningCell& cell);
   bool FoundDead(const WorkerExit& exit);
   void Requeue();
   void FailStart(const WorkerExit& exit);
