@@ -71,8 +71,10 @@ void CallRunner::Next() {
   if (!call_.cells[index_].reset) return RunCell();
   session_.Reset([this](absl::Status status) {
     if (!status.ok()) return Refuse(status);
-    if (cancelled_) return Finish();
-    RunCell();
+    if (!cancelled_) return RunCell();
+    result_.session_state = NameOf(StateAfter::kFresh);
+    result_.session_reason = "the session was reset for a cell that was then cancelled";
+    Finish();
   });
 }
 

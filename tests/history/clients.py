@@ -214,7 +214,7 @@ class Clients:
         try:
             signal.pidfd_send_signal(self.workers[session][1], signal.SIGKILL)
             self.counts["kill"] += 1
-            self.log.append(f"{self.moment} kill of {session}'s worker")
+            self.log.append(f"{self.moment} kill of {session}'s worker {self.workers[session][0]}")
         except ProcessLookupError:
             pass  # it has ended
 
@@ -320,7 +320,7 @@ class Clients:
         else:
             model.on_cell(Cell(token, call.sent, self.moment + 1, cell, reset=token in call.resets, seen=seen))
         self.next_moment()
-        self.log.append(f"{self.moment} <- {call.session} {token} {cell_in_short(cell)}")
+        self.log.append(f"{self.moment} <- {call.session} {token} {cell_in_short(cell)} (worker {pid})")
         self.counts[f"{cell['status']}, state {cell['state']}"] += 1
         self.counts["run again"] += cell["runs"] - 1
         if pid:
@@ -348,6 +348,8 @@ class Clients:
         result = done["result"]
         for token, cell in zip(call.tokens, result["cells"], strict=True):
             call.runs[token] = cell["runs"]
+            if cell["status"] == "not_run" and token in call.resets and result["session"]["state"] == "fresh":
+                self.models[call.session].on_reset()
             text = "".join(output["text"] for output in cell["outputs"] if output["type"] == "stdout")
             if text != call.text[token]:
                 raise Violation(f"{token} sent {call.text[token]!r} and its result has {text!r}")

@@ -68,6 +68,10 @@ class SessionModel:
     def on_change(self, change):
         self.changes.append(change)
 
+    def on_reset(self):
+        """Of a call that was cancelled before it ran a cell."""
+        self.states, self.known, self.lost = set(self.FRESH), {1: {()}}, False
+
     def closed_since(self, moment):
         return any(change.type == "close" and not change.refused and (change.answered or moment) >= moment
                    for change in self.changes)
