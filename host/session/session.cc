@@ -395,6 +395,9 @@ void Session::OnNotice(wire::Notice notice) {
 void Session::OnDone(const wire::Done& done) {
   RunningCell* cell = FindCell(done.cell);
   if (cell == nullptr) return;
+  // Its worker is being killed all the same: the death is its end, or the state would be said to be
+  // kept.
+  if (cell->ladder != nullptr && cell->ladder->killed()) return;
   if (cell == running_.get()) RefuseNested(std::nullopt);
   if (done.status == wire::DoneStatus::kHeld && cell->parent != 0) {
     return RefuseNested(cell->parent);
