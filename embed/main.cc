@@ -80,7 +80,7 @@ void RestartWithout(const std::string& preload, const wire::Start& start, int co
   std::string payload = wire::Encode(rest);
   // Not one of the numbers that are filled below.
   int memory = fcntl(memfd_create("cellar-start", MFD_CLOEXEC), F_DUPFD, wire::kHostAliveFd + 1);
-  if (memory < 0 || write(memory, payload.data(), payload.size()) < 0) _exit(1);
+  if (memory < 0 || !WriteAll(memory, payload)) _exit(1);
   if (!start.library_directory.empty()) {
     const char* path = std::getenv("LD_LIBRARY_PATH");
     std::string extended = start.library_directory;

@@ -83,9 +83,11 @@ void CallRunner::Next() {
   if (cancelled_ || index_ == call_.cells.size()) return Finish();
   if (!call_.cells[index_].reset) return RunCell();
   session_.Reset([this](absl::Status status) {
-    if (!status.ok()) return Report(status);
-    if (cancelled_) return Finish();
-    RunCell();
+    if (!status.ok()) return Refuse(status);
+    if (!cancelled_) return RunCell();
+    result_.session_state = NameOf(StateAfter::kFresh);
+    result_.session_reason = "the session was reset for a cell that was then cancelled";
+    Finish();
   });
 }
 
@@ -113,7 +115,7 @@ void CallRunner::RunCell() {
 
 void CallRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
   cell_runs_ = false;
-  if (!outcome.ok()) return Report(outcome.status());
+  if (!outcome.ok()) return Refuse(outcome.status());
   CellResult& cell = result_.cells[index_];
   cell.status = RunStatusOf(outcome->status);
   cell.runs = outcome->runs;
@@ -140,6 +142,17 @@ CallResult CallRunner::SoFar() const {
     result.cells[index_].outcome = *std::move(outcome);
   }
   return result;
+}
+
+// The cell could not be run. What the cells before it did is still to be told.
+void CallRunner::Refuse(const absl::Status& status) {
+  if (index_ == 0) return Report(status);
+  if (!absl::IsCancelled(status)) {
+    CellResult& cell = result_.cells[index_++];
+    cell.status = CellRunStatus::kError;
+    cell.outcome.error = CellError{.ename = "CannotRun", .evalue = std::string(status.message())};
+  }
+  Finish();
 }
 
 // The cells from index_ on are not run.

@@ -47,6 +47,7 @@ class CallRunner {
   void Next();
   void RunCell();
   void OnOutcome(absl::StatusOr<CellOutcome> outcome);
+  void Refuse(const absl::Status& status);
   void Finish();
   void Report(absl::StatusOr<CallResult> result);
 

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "absl/time/clock.h"
+#include "host/base/clock.h"
 #include "host/base/status.h"
 #include "host/runtime/probe.h"
 #include "host/runtime/pyenv.h"
@@ -85,7 +85,7 @@ class Chooser {
   explicit Chooser(const InterpreterQuery& query)
       : query_(query),
         minor_(query.worker_python.minor),
-        deadline_(absl::Now() + query.probe_limit) {
+        deadline_(MonotonicNow() + query.probe_limit) {
     absl::StatusOr<PythonInstall> own = InspectExecutable(query.worker_python.executable);
     if (own.ok()) own_prefix_ = own->base_prefix;
   }

@@ -15,7 +15,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/time/clock.h"
+#include "host/base/clock.h"
 #include "host/base/fds.h"
 #include "host/base/process.h"
 #include "host/base/status.h"
@@ -83,7 +83,7 @@ bool ReadAvailable(int fd, std::string& text) {
 // background may hold the output open.
 absl::Status Collect(int output, int pidfd, absl::Time deadline, std::string& text) {
   while (true) {
-    const absl::Duration left = deadline - absl::Now();
+    const absl::Duration left = deadline - MonotonicNow();
     if (left <= absl::ZeroDuration())
       return absl::DeadlineExceededError("it did not answer in time");
     const int64_t left_ms = absl::ToInt64Milliseconds(absl::Ceil(left, absl::Milliseconds(1)));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "host/base/clock.h"
 #include "host/serve/frame.h"
 #include "host/serve/server.h"
 
@@ -34,7 +34,7 @@ void WriteSession(const SessionInfo& info, JsonWriter& json) {
   json.Key("owners").BeginArray();
   for (const std::string& owner : info.owners) json.String(owner);
   json.EndArray();
-  json.Key("idle_s").Number(absl::ToInt64Seconds(absl::Now() - info.last_used));
+  json.Key("idle_s").Number(absl::ToInt64Seconds(MonotonicNow() - info.last_used));
   json.EndObject();
 }
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "host/base/clock.h"
 #include "host/base/fds.h"
 
 namespace cellar::host {
@@ -46,7 +46,7 @@ Daemon::Daemon(EventLoop& loop, SessionRegistry& registry, CallService& service,
       journal_(directory),
       server_(loop, registry, service, bridge,
               {.offer = options_.offer,
-               .on_left = [this] { last_busy_ = absl::Now(); },
+               .on_left = [this] { last_busy_ = MonotonicNow(); },
                .on_shutdown = [this] { End("asked to"); },
                .on_used = [this](const std::string& session) { OnUsed(session); },
                .on_closed = [this](const std::string& session) { journal_.Remove(session); }}) {}
@@ -73,7 +73,7 @@ absl::Status Daemon::Listen() {
     registry_.ExpectState(session, "the daemon that had it has ended");
   }
   WatchSocket();
-  last_busy_ = absl::Now();
+  last_busy_ = MonotonicNow();
   CheckIdle();
   log_.Write(absl::StrCat("started, version ", CELLAR_VERSION, ", pid ", getpid()));
   return absl::OkStatus();
@@ -123,8 +123,8 @@ void Daemon::Accept() {
 }
 
 void Daemon::CheckIdle() {
-  if (server_.clients() > 0 || registry_.size() > 0) last_busy_ = absl::Now();
-  if (absl::Now() - last_busy_ >= options_.idle_exit) return End("nothing to do");
+  if (server_.clients() > 0 || registry_.size() > 0) last_busy_ = MonotonicNow();
+  if (MonotonicNow() - last_busy_ >= options_.idle_exit) return End("nothing to do");
   const absl::Duration wait = std::min(options_.idle_exit / 4, absl::Duration(absl::Minutes(1)));
   idle_timer_ = loop_.After(wait, [this] { CheckIdle(); });
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "absl/time/clock.h"
+#include "host/base/clock.h"
 #include "host/base/fds.h"
 
 namespace cellar::host {
@@ -58,12 +59,12 @@ absl::StatusOr<UniqueFd> LockFile(const RuntimeDirectory& directory, const char*
                                   absl::Duration limit) {
   UniqueFd file(openat(directory.fd.get(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return ErrnoStatus(errno, "opening " + directory.path + "/" + name);
-  const absl::Time deadline = absl::Now() + limit;
+  const absl::Time deadline = MonotonicNow() + limit;
   while (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return ErrnoStatus(errno, "locking " + directory.path + "/" + name);
     }
-    if (absl::Now() > deadline) {
+    if (MonotonicNow() > deadline) {
       return absl::DeadlineExceededError(directory.path + "/" + name + " is locked");
     }
     absl::SleepFor(kLockRetry);

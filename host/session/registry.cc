@@ -4,9 +4,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "host/base/clock.h"
 
 namespace cellar::host {
+namespace {
+
+absl::Status SessionExists(const std::string& id) {
+  return absl::AlreadyExistsError(absl::StrCat("there is a session \"", id, "\" already"));
+}
+
+}  // namespace
 
 SessionLimits LimitsFrom(const Settings& settings) {
   return {.max_sessions = static_cast<size_t>(settings.max_sessions),
@@ -118,7 +125,7 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   open.key = {query.id, launch.session.cwd, launch.interpreter.executable};
   open.settings = launch.settings;
   open.per_call = query.per_call;
-  open.opened = absl::Now();
+  open.opened = MonotonicNow();
   SessionOptions options = launch.session;
   options.id = query.id;
   options.bridge = bridge_;
@@ -158,7 +165,7 @@ void SessionRegistry::Grant(OpenSession& open) {
   open.waiting.pop_front();
   open.holder = request.ticket;
   open.use = next_use_++;
-  open.last_used = absl::Now();
+  open.last_used = MonotonicNow();
   loop_.Cancel(open.idle_timer);
   loop_.Post([held = std::move(request.held),
               hold = SessionHold(*this, request.ticket, *open.session, open.key,
@@ -169,7 +176,7 @@ void SessionRegistry::Release(TicketId ticket) {
   auto held = std::find_if(sessions_.begin(), sessions_.end(),
                            [ticket](const OpenSession& open) { return open.holder == ticket; });
   held->holder = 0;
-  held->last_used = absl::Now();
+  held->last_used = MonotonicNow();
   if (held->closing) {
     if (held->closed) loop_.Post([this, open = &*held] { Forget(*open); });
     return;
@@ -233,10 +240,7 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
   if (source == nullptr) {
     return done(absl::NotFoundError(absl::StrCat("there is no session \"", id, "\"")));
   }
-  if (Find(options.id) != nullptr) {
-    return done(
-        absl::AlreadyExistsError(absl::StrCat("there is a session \"", options.id, "\" already")));
-  }
+  if (Find(options.id) != nullptr) return done(SessionExists(options.id));
   if (absl::Status status = MakeRoom(); !status.ok()) return done(status);
   SessionKey key = source->key;
   key.id = options.id;
@@ -246,11 +250,13 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
                             if (!made.ok()) return done(made.status());
                             if (!*alive || leaving_)
                               return done(absl::CancelledError("the sessions are being closed"));
+                            // Opened by a call meanwhile.
+                            if (Find(key.id) != nullptr) return done(SessionExists(key.id));
                             OpenSession& open = sessions_.emplace_back();
                             open.key = std::move(key);
                             open.settings = std::move(settings);
                             open.session = std::move(made->session);
-                            open.opened = open.last_used = absl::Now();
+                            open.opened = open.last_used = MonotonicNow();
                             open.use = next_use_++;
                             SetRelieve(open);
                             memory_.Add(*open.session);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/time/clock.h"
+#include "host/base/clock.h"
 
 namespace cellar::host {
 namespace {
@@ -19,7 +19,7 @@ RunningCell::RunningCell(EventLoop& loop, CellRequest request, OutcomeCallback d
       request(std::move(request)),
       done(std::move(done)),
       log(std::move(log)),
-      started(absl::Now()) {}
+      started(MonotonicNow()) {}
 
 RunningCell::~RunningCell() {
   loop.Cancel(timeout_timer_);
@@ -44,18 +44,30 @@ void RunningCell::StopWatching() {
 }
 
 void RunningCell::End(EventLoop::Task finish) {
-  ended = true;
-  ladder.reset();
-  StopTimeout();
-  outcome.duration = absl::Now() - started;
-  log->Close();
+  End();
   if (log->IsSettled()) return finish();
   settle_timer_ = loop.After(kSettleLimit, std::move(finish));
 }
 
+void RunningCell::EndAsClosed() {
+  outcome.status = CellStatus::kCancelled;
+  outcome.state = StateAfter::kLost;
+  outcome.state_detail = "the session was closed, state lost";
+  outcome.error = CellError{.ename = "CellKilled", .evalue = "the session was closed"};
+  End();
+}
+
+void RunningCell::End() {
+  ended = true;
+  ladder.reset();
+  StopTimeout();
+  outcome.duration = MonotonicNow() - started;
+  log->Close();
+}
+
 CellOutcome RunningCell::OutcomeSoFar() const {
   CellOutcome so_far = outcome;
-  so_far.duration = absl::Now() - started;
+  so_far.duration = MonotonicNow() - started;
   OutputLog::Outputs outputs = log->SoFar();
   so_far.outputs = std::move(outputs.outputs);
   so_far.truncation = std::move(outputs.truncation);

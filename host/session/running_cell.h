@@ -29,6 +29,8 @@ struct RunningCell {
   // The cell has ended. `finish` is called when its output is on the disk too, or that takes too
   // long.
   void End(EventLoop::Task finish);
+  // The session is closed under it; what the disk has not taken is not waited for.
+  void EndAsClosed();
 
   // As far as it has come.
   CellOutcome OutcomeSoFar() const;
@@ -42,7 +44,7 @@ struct RunningCell {
   OutcomeCallback done;
   CellOutcome outcome;
   std::unique_ptr<OutputLog> log;
-  absl::Time started;
+  absl::Time started;  // MonotonicNow()
   std::unique_ptr<InterruptLadder> ladder;
   bool interrupt_when_ready = false;
   bool interrupted = false;             // by a ladder that is gone with the worker
@@ -52,6 +54,8 @@ struct RunningCell {
   bool ended = false;                   // only the disk is waited for
 
  private:
+  void End();
+
   EventLoop::TimerId timeout_timer_ = 0;
   EventLoop::TimerId settle_timer_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/clock.h"
 #include "host/base/startup_trace.h"
 
 namespace cellar::host {
@@ -125,7 +126,7 @@ void Session::Query(wire::Query query, QueryCallback done) {
 }
 
 void Session::Enqueue(Job job) {
-  if (closing_) return Fail(std::move(job), absl::FailedPreconditionError("the session is closed"));
+  if (closing_) return Fail(std::move(job), absl::CancelledError("the session was closed"));
   queue_.push_back(std::move(job));
   Pump();
 }
@@ -197,6 +198,7 @@ void Session::Start(ResetJob job) {
   resetting_ = std::move(job);
   deaths_in_a_row_ = 0;
   fresh_reason_.clear();
+  restored_note_.clear();
   if (worker_ == nullptr || !had_cells_) return FinishReset();
   worker_->Send(wire::Exit{});
   close_timer_ = loop_.After(kCloseGrace, [this] {
@@ -255,8 +257,9 @@ void Session::Interrupt(RunningCell& cell) {
   if (cell.ladder != nullptr) return cell.ladder->KillNow();
   if (!worker_ready_) {
     // A worker that is just being made has no handler for the signal yet.
-    if (std::exchange(cell.interrupt_when_ready, true)) worker_->Kill();
-    return;
+    if (!std::exchange(cell.interrupt_when_ready, true)) return;
+    cell.interrupted = cell.killed = true;
+    return worker_->Kill();
   }
   cell.ladder =
       std::make_unique<InterruptLadder>(loop_, *worker_, cell.number(), options_.interrupt_grace);
@@ -326,7 +329,7 @@ void Session::OnWorkerReady() {
   // The first cell was waiting in the channel; its time begins now.
   if (!busy()) return;
   RunningCell& cell = *cells_.outer;
-  cell.started = absl::Now();
+  cell.started = MonotonicNow();
   RestartTimeout(cell);
   if (cell.interrupt_when_ready) Interrupt(cell);
 }
@@ -372,6 +375,9 @@ void Session::OnNotice(wire::Notice notice) {
 void Session::OnDone(const wire::Done& done) {
   RunningCell* cell = cells_.Find(done.cell);
   if (cell == nullptr) return;
+  // Its worker is being killed all the same: the death is its end, or the state would be said to be
+  // kept.
+  if (cell->ladder != nullptr && cell->ladder->killed()) return;
   if (cell == cells_.outer.get()) RefuseNested(std::nullopt);
   if (done.status == wire::DoneStatus::kHeld && cell->parent != 0) {
     return RefuseNested(cell->parent);
@@ -379,7 +385,7 @@ void Session::OnDone(const wire::Done& done) {
   CellOutcome& outcome = cell->outcome;
   outcome.stdin_requested = done.stdin_requested;
   had_cells_ = true;
-  if (cell == cells_.outer.get()) snapshots_.OnCellDone(absl::Now() - cell->started);
+  if (cell == cells_.outer.get()) snapshots_.OnCellDone(MonotonicNow() - cell->started);
   deaths_in_a_row_ = 0;
   switch (done.status) {
     case wire::DoneStatus::kOk:  // also when it was interrupted and made something of it
@@ -393,7 +399,7 @@ void Session::OnDone(const wire::Done& done) {
   }
   if (outcome.status == CellStatus::kCancelled || cell->ladder != nullptr) {
     outcome.state_detail =
-        "interrupted after " + Seconds(absl::Now() - cell->started) + ", state kept";
+        "interrupted after " + Seconds(MonotonicNow() - cell->started) + ", state kept";
   }
   if (!fresh_reason_.empty()) {
     outcome.state = StateAfter::kFresh;
@@ -495,6 +501,7 @@ void Session::Close(absl::AnyInvocable<void()> done) {
   } else {
     worker_->Send(wire::Exit{});
   }
+  loop_.Cancel(close_timer_);  // of a reset
   close_timer_ = loop_.After(kCloseGrace, [this] {
     if (worker_ != nullptr) worker_->Kill();
   });
@@ -504,7 +511,8 @@ void Session::FinishClose() {
   loop_.Cancel(close_timer_);
   snapshots_.Clear();
   for (const std::unique_ptr<RunningCell>& cell : cells_.TakeAll()) {
-    cell->done(absl::CancelledError("the session was closed"));
+    if (!cell->ended) cell->EndAsClosed();
+    cell->done(cell->TakeOutcome());
   }
   if (running_value_) {
     ValueJob job = *std::exchange(running_value_, std::nullopt);

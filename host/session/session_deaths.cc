@@ -51,7 +51,7 @@ void Session::OnWorkerExit(WorkerExit exit) {
     const bool has_run = cell.outcome.runs > 1;
     if (again && !has_run && !cell.interrupted && !cell.interrupt_when_ready) {
       queue_.push_front(TakeBack());
-    } else if (could_not_start && !has_run) {
+    } else if (could_not_start && !has_run && !cell.killed) {
       FailStart(exit);
     } else {
       OnDeathInCell(std::move(exit), std::nullopt);
@@ -103,6 +103,7 @@ void Session::CountDeath(const WorkerExit& exit) {
 Session::Recovery Session::Lose(const WorkerExit& exit) {
   RunningCell* cell = cells_.Innermost();
   const bool killed = cell != nullptr && cell->killed;
+  restored_note_.clear();
   fresh_reason_ = (killed ? "the cell before did not react to the interrupt and was killed"
                           : "the worker " + exit.Describe()) +
                   "; this cell ran in a fresh session";
@@ -114,6 +115,7 @@ Session::Recovery Session::Lose(const WorkerExit& exit) {
 
 void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
   const std::string fresh_before = fresh_reason_;
+  const std::string restored_before = std::exchange(restored_note_, "");
   const bool killed = rewind_ || cells_.Innermost()->killed;
   const Recovery recovery = restored ? *std::move(restored) : Lose(exit);
   // From the inside out: the outcome of the outer cell is the last word.
@@ -127,6 +129,10 @@ void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
   const bool may_run_again = outer.request.retry == Retry::kOnce && outcome.runs == 1 &&
                              recovery.is_before_cell && !outer.interrupted && !rewind_;
   if (!may_run_again || !CheckDeaths().ok() || !Prepare().ok()) {
+    // What a cell that lives says of the state before it.
+    for (const std::string& before : {fresh_before, restored_before}) {
+      if (!before.empty()) outcome.notices.push_back(before);
+    }
     return FinishAsDead(outer, std::move(exit), killed, recovery);
   }
   // What the first run printed stays.
@@ -134,6 +140,7 @@ void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
   outcome.notices.push_back("the worker " + exit.Describe() + "; the cell was run again");
   outcome.error.reset();
   fresh_reason_ = fresh_before;
+  restored_note_ = restored_before;
   SendCell();
 }
 

@@ -11,6 +11,13 @@ namespace {
 // For a copy to begin to run. It takes milliseconds, but memory may be short and disks slow.
 constexpr absl::Duration kRestoreLimit = absl::Seconds(10);
 
+// Of a copy that does not begin to run. Whoever was to make it may be stopped, so that there is
+// nothing to kill yet.
+void GiveUp(Worker& worker) {
+  worker.Kill();
+  worker.WhenBorn()(absl::DeadlineExceededError("it was not done in time"));
+}
+
 // " in <cell 40> line 3", from the stack that faulthandler wrote; or nothing.
 std::string PlaceOfDeath(const std::string& python_stack) {
   constexpr absl::string_view kFrame = "File \"<cell ";
@@ -80,7 +87,7 @@ bool Session::StartRestore(const WorkerExit& exit, bool restore_failed) {
   restore_ = Restore{.from = entry->snapshot.get(),
                      .moment = entry->moment,
                      .exit = exit,
-                     .limit_timer = loop_.After(kRestoreLimit, [this] { worker_->Kill(); })};
+                     .limit_timer = loop_.After(kRestoreLimit, [this] { GiveUp(*worker_); })};
   return true;
 }
 
@@ -97,7 +104,7 @@ void Session::FinishRestore() {
     ValueJob job = *std::exchange(running_value_, std::nullopt);
     job.done(absl::UnavailableError("the worker " + description));
   }
-  if (!in_cell && !rewind_) restored_note_ = "the worker " + description;
+  if (!in_cell) restored_note_ = rewind_ ? "" : "the worker " + description;
   if (in_cell) {
     const bool is_before_cell = next_cell_ == cells_.outer->number();
     OnDeathInCell(std::move(restore.exit), Recovery{.state = StateAfter::kRestored,
@@ -145,7 +152,9 @@ std::string Session::DescribeRestored(const Restore& restore) {
 
 void Session::Rewind(std::optional<uint32_t> cell, RewindCallback done) {
   if (closing_) return done(absl::FailedPreconditionError("the session is closed"));
-  if (restore_ || rewind_) return done(absl::UnavailableError("the session is being restored"));
+  if (restore_ || rewind_ || resetting_) {
+    return done(absl::UnavailableError("the session is being restored or reset"));
+  }
   Snapshots::Entry* entry = cell ? snapshots_.Find(*cell) : snapshots_.FindOlderThan(next_cell_);
   if (entry == nullptr || worker_ == nullptr) {
     std::vector<std::string> kept;
@@ -203,7 +212,7 @@ void Session::StartAsBranch(Session& source, const BranchOptions& options, Branc
   if (!worker.ok()) return FinishBranch(worker.status());
   worker_ = *std::move(worker);
   ConnectBridge();
-  close_timer_ = loop_.After(kRestoreLimit, [this] { worker_->Kill(); });
+  close_timer_ = loop_.After(kRestoreLimit, [this] { GiveUp(*worker_); });
 }
 
 void Session::FinishBranch(absl::Status status) {

@@ -212,7 +212,9 @@ Copier::Callback Worker::SpareBranch(Copier::Callback born) {
 void Worker::OnBorn(absl::StatusOr<wire::Copied> copied) {
   if (finished_) return;
   if (!copied.ok()) {
-    exit_.reason = std::string(copied.status().message());
+    // A branch that lives: the one that made it has died before it could say so.
+    if (said_hello_ && !shares_keeper_) return;
+    exit_.reason = "could not be copied: " + std::string(copied.status().message());
     // Later, since this may be a call from inside whoever wants the worker.
     return loop_.Post([this, alive = alive_] {
       if (*alive) Finish();
@@ -249,7 +251,7 @@ size_t Worker::ReadChannel() {
   if (size == 0) {
     // The end itself is told by the keeper; a worker that only closed its channel, or became
     // another program, will not come back.
-    channel_ended_ = true;
+    if (std::exchange(channel_ended_, true)) return 0;
     loop_.Unwatch(ends_.channel.get());
     closed_timer_ = loop_.After(kExitReport, [this] { Abandon(absl::DataLossError(kClosed)); });
     return 0;

@@ -1,4 +1,5 @@
 #include "host/runtime/probe.h"
+#include "host/base/clock.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -42,7 +43,7 @@ class ProbeTest : public Scratch {
     return ProbePython({.executable = WriteProgram("python3", "#!/bin/sh\n" + body),
                         .env = {{"PATH", "/usr/bin:/bin"}},
                         .cwd = Path(""),
-                        .deadline = absl::Now() + limit});
+                        .deadline = MonotonicNow() + limit});
   }
 
  private:
@@ -109,7 +110,7 @@ TEST_F(ProbeTest, DoesNotReadEndlessOutput) {
 TEST_F(ProbeTest, IsAnsweredByARealPython) {
   if (!std::filesystem::exists("/usr/bin/python3")) GTEST_SKIP() << "there is no /usr/bin/python3";
   absl::StatusOr<ProbeAnswer> answer = ProbePython(
-      {.executable = "/usr/bin/python3", .cwd = "/", .deadline = absl::Now() + absl::Seconds(30)});
+      {.executable = "/usr/bin/python3", .cwd = "/", .deadline = MonotonicNow() + absl::Seconds(30)});
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(answer->implementation, "cpython");
   EXPECT_EQ(answer->version.substr(0, 2), "3.");

@@ -145,12 +145,16 @@ TEST_F(RegistryTest, AFullQueueIsAClearError) {
 }
 
 TEST_F(RegistryTest, ClosingASessionEndsWhatRunsOnIt) {
-  auto running = Submit({.session = "a", .cells = {{.code = kHold}}});
+  auto running = Submit({.session = "a", .cells = {{.code = "1"}, {.code = kHold}}});
   WaitForFile("started");
   auto waiting = Submit({.session = "a", .cells = {{.code = "1"}}});
   bool closed = false;
   EXPECT_TRUE(registry_->Close("a", [&] { closed = true; }));
-  EXPECT_EQ(Finish(*running).status().code(), absl::StatusCode::kCancelled);
+  const absl::StatusOr<CallResult> ended = Finish(*running);
+  ASSERT_TRUE(ended.ok());
+  EXPECT_EQ(ended->status, CallStatus::kCancelled);
+  EXPECT_EQ(ended->cells[0].status, CellRunStatus::kComplete);
+  EXPECT_EQ(ended->cells[1].outcome.state_detail, "the session was closed, state lost");
   EXPECT_EQ(Finish(*waiting).status().code(), absl::StatusCode::kCancelled);
   RunUntil([&] { return closed; });
   EXPECT_EQ(registry_->size(), 0u);

@@ -1,4 +1,5 @@
 // Interrupts: whatever a cell does, it ends, and the outcome says truly what is left of the state.
+#include <cstdlib>
 #include <random>
 #include <string>
 
@@ -347,13 +348,16 @@ class MomentTest : public ::testing::Test {
   std::mt19937 random_{1};
 };
 
+// CELLAR_INTERRUPTED_CELLS: how many, where a thousand are not enough.
 TEST_F(MomentTest, AThousandShortCellsAreHitOrMissedAndNothingElse) {
+  const char* given = std::getenv("CELLAR_INTERRUPTED_CELLS");
+  const int count = given != nullptr ? std::atoi(given) : 1000;
   const char* cells[] = {"end = time.perf_counter() + 0.004\nwhile time.perf_counter() < end: pass",
                          "time.sleep(0.004)", "await asyncio.sleep(0.004)",
                          "for i in range(300): print(i)",
                          "class R:\n  def __repr__(self): time.sleep(0.002); return 'r'\nR()"};
   int hit = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < count; ++i) {
     CellOutcome outcome = Run(cells[i % 5], Moment(10'000));
     ASSERT_THAT(outcome.status, AnyOf(CellStatus::kComplete, CellStatus::kCancelled))
         << i << ::testing::PrintToString(outcome);
@@ -364,7 +368,7 @@ TEST_F(MomentTest, AThousandShortCellsAreHitOrMissedAndNothingElse) {
     }
     ASSERT_THAT(Run("x"), ResultIs("'kept'")) << "the cell after cell " << i << " was hit";
   }
-  EXPECT_GT(hit, 100) << "the moments were not spread over the cells";
+  EXPECT_GT(hit, count / 10) << "the moments were not spread over the cells";
 }
 
 TEST_F(MomentTest, NoLongCellMissesItsInterruptHoweverEarlyItComes) {

@@ -1,0 +1,17 @@
+// Time that only goes forward, whatever happens to the clock of the system: for deadlines and for
+// how long something took. Not a date.
+#pragma once
+
+#include <ctime>
+
+#include "absl/time/time.h"
+
+namespace cellar {
+
+inline absl::Time MonotonicNow() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return absl::TimeFromTimespec(now);
+}
+
+}  // namespace cellar

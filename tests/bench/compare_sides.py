@@ -1,0 +1,196 @@
+"""The three that are compared. Each side starts, runs a cell and waits, opens one more session, and so on; what a side
+cannot do it does not have."""
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+
+from jupyter_client import KernelManager
+
+LIMIT_S = 60  # for anything that should take no time
+
+
+def proportional(pids):
+    """Bytes of memory of processes, shared pages divided among those that share them."""
+    total = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/smaps_rollup") as rollup:
+                total += next(int(line.split()[1]) for line in rollup if line.startswith("Pss:")) << 10
+        except (OSError, StopIteration):
+            pass
+    return total
+
+
+def peak(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) << 10
+
+
+def descendants(pid):
+    parents = {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat") as stat:
+                fields = stat.read().rpartition(")")[2].split()
+                if fields[0] != "Z":
+                    parents[int(entry)] = int(fields[1])
+        except OSError:
+            pass
+    found = [pid]
+    for each in found:
+        found += [child for child, parent in parents.items() if parent == each]
+    return found
+
+
+class Cellar:
+    """`cellar serve`, spoken to over pipes."""
+
+    def __init__(self, program):
+        self.process = subprocess.Popen([program, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, bufsize=0)
+        self.partial, self.lines, self.number = b"", [], 0
+        self.receive(lambda frame: frame["type"] == "hello")
+
+    def send(self, type, **fields):
+        self.number += 1
+        self.process.stdin.write(json.dumps({"id": self.number, "type": type, **fields}).encode() + b"\n")
+        return self.number
+
+    def receive(self, fits, limit_s=LIMIT_S):
+        """The first frame that fits; None when none has come in time."""
+        end = time.perf_counter() + limit_s
+        while True:
+            while not self.lines:
+                if not select.select([self.process.stdout], [], [], max(0, end - time.perf_counter()))[0]:
+                    return None
+                data = os.read(self.process.stdout.fileno(), 1 << 20)
+                if not data:
+                    raise RuntimeError("cellar serve has ended")
+                *self.lines, self.partial = (self.partial + data).split(b"\n")
+                self.lines.reverse()
+            frame = json.loads(self.lines.pop())
+            if fits(frame):
+                return frame
+
+    def begin(self, code, session="s", **fields):
+        return self.send("eval", session=session, cells=[{"code": code, "timeout": 0}], **fields)
+
+    def end(self, number, limit_s=LIMIT_S):
+        return self.receive(lambda frame: frame.get("id") == number and frame["type"] == "done", limit_s)
+
+    def run(self, code, session="s", **fields):
+        return self.end(self.begin(code, session, **fields))
+
+    def wait_for_text(self, text):
+        self.receive(lambda frame: frame["type"] == "stdout" and text in frame["text"])
+
+    def interrupt(self):
+        self.send("interrupt", session="s")
+
+    def session_processes(self):
+        return descendants(self.process.pid)
+
+    def worker(self):
+        number = self.send("sessions")
+        sessions = self.receive(lambda frame: frame.get("id") == number)["sessions"]
+        return next(session["worker_pid"] for session in sessions if session["id"] == "s")
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+class Kernel:
+    """ipykernel, through the blocking client that its users have."""
+
+    def __init__(self):
+        self.manager = KernelManager(kernel_name="python3")
+        self.manager.start_kernel(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.connect()
+
+    def connect(self):
+        self.client = self.manager.blocking_client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=LIMIT_S)
+
+    def begin(self, code):
+        return self.client.execute(code)
+
+    def end(self, number, limit_s=LIMIT_S):
+        """The reply, and only after it what was printed up to the end of the cell; None when it has not come in time."""
+        end = time.perf_counter() + limit_s
+        try:
+            while True:
+                reply = self.client.get_shell_msg(timeout=max(0.001, end - time.perf_counter()))
+                if reply["parent_header"].get("msg_id") == number:
+                    return reply
+        except Exception:  # queue.Empty
+            return None
+
+    def run(self, code):
+        number = self.begin(code)
+        reply = self.end(number)
+        self.text_of(number)
+        return reply
+
+    def text_of(self, number, limit_s=LIMIT_S):
+        """All that a cell printed, up to the message that says it has ended."""
+        text, end = [], time.perf_counter() + limit_s
+        while time.perf_counter() < end:
+            try:
+                message = self.client.get_iopub_msg(timeout=max(0.001, end - time.perf_counter()))
+            except Exception:  # queue.Empty
+                break
+            if message["parent_header"].get("msg_id") != number:
+                continue
+            if message["msg_type"] == "stream":
+                text.append(message["content"]["text"])
+            if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
+                break
+        return "".join(text)
+
+    def wait_for_text(self, text):
+        while True:
+            message = self.client.get_iopub_msg(timeout=LIMIT_S)
+            if message["msg_type"] == "stream" and text in message["content"]["text"]:
+                return
+
+    def interrupt(self):
+        self.manager.interrupt_kernel()
+
+    def worker(self):
+        return self.manager.provisioner.process.pid
+
+    def restart(self):
+        self.client.stop_channels()
+        self.manager.restart_kernel(now=True)
+        self.connect()
+
+    def close(self):
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
+class Plain:
+    """`python3 -i` on a pipe."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([sys.executable, "-i", "-q", "-u", "-c", "import sys; sys.ps1 = sys.ps2 = ''"],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
+
+    def run(self, code):
+        self.process.stdin.write(f"{code}\nprint('.')\n".encode())
+        data = b""
+        while not data.endswith(b".\n"):
+            data += os.read(self.process.stdout.fileno(), 65536)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()

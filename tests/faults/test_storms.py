@@ -1,0 +1,152 @@
+"""Many clients do everything at once to one session: each request is answered once, and the session can be used after it.
+
+CELLAR_STORM_S says for how long, CELLAR_FAULT_SEED repeats the choice of requests."""
+import collections
+import json
+import os
+import random
+import select
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+from fault_test import FaultTest
+from line_client import LineClient
+from program import DEADLINE_S, wait_until
+
+SECONDS = float(os.environ.get("CELLAR_STORM_S", "6"))
+SEED = int(os.environ.get("CELLAR_FAULT_SEED", random.randrange(1 << 32)))
+CLIENTS = 6
+CELLS = ["1", "import time; time.sleep(0.02)", "import asyncio; await asyncio.sleep(60)", "while True: pass",
+         "import os; os._exit(1)", "for i in range(1000): print(i)", "x = bytearray(10_000_000)"]
+
+
+class Storm:
+    """Requests of one client that are not answered yet, and those that were."""
+
+    def __init__(self, client):
+        self.client = client
+        self.open = {}
+        self.sent = 0
+
+    def send(self, type, **fields):
+        self.sent += 1
+        self.open[self.sent] = type
+        self.client.send(id=self.sent, type=type, **fields)
+
+    def read(self):
+        data = self.client.into.read(1 << 20)
+        if not data:
+            raise AssertionError("the host has ended")
+        *lines, self.client.partial = (self.client.partial + data).split(b"\n")
+        for frame in map(json.loads, lines):
+            if frame["id"] not in self.open:
+                raise AssertionError(f"a frame of a request that is over: {frame}")
+            if frame["type"] == "done":
+                del self.open[frame["id"]]
+
+
+class Storms(FaultTest):
+    def setUp(self):
+        super().setUp()
+        self.env["XDG_RUNTIME_DIR"] = self.folder
+        self.daemon = self.start("daemon", "run", stderr=subprocess.DEVNULL)
+        self.socket_path = os.path.join(self.folder, "cellar", "socket")
+        wait_until(self.listens, "the daemon")
+
+    def listens(self):
+        try:
+            self.connect()
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        return True
+
+    def connect(self):
+        connection = socket.socket(socket.AF_UNIX)
+        self.addCleanup(connection.close)
+        connection.connect(self.socket_path)
+        stream = connection.makefile("rwb", buffering=0)
+        self.addCleanup(stream.close)
+        return LineClient(stream, stream)
+
+    def end(self, client):
+        client.ask("shutdown")
+        self.assertEqual(self.daemon.wait(DEADLINE_S), 0)
+
+    def read_all(self, storms, seconds):
+        sockets = {storm.client.into: storm for storm in storms}
+        end = time.monotonic() + seconds
+        while any(storm.open for storm in storms):
+            ready = select.select(list(sockets), [], [], max(0, end - time.monotonic()))[0]
+            if not ready:
+                return
+            for each in ready:
+                sockets[each].read()
+
+    def test_everything_at_once_on_one_session(self):
+        print(f"CELLAR_FAULT_SEED={SEED}", file=sys.stderr)
+        choice = random.Random(SEED)
+        storms = [Storm(self.connect()) for _ in range(CLIENTS)]
+        requests = {"eval": 8, "cancel": 8, "reset": 3, "close": 1, "interrupt": 3, "rewind": 2, "branch": 1, "complete": 1,
+                    "sessions": 1}
+        sent = collections.Counter()
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            storm = choice.choice(storms)
+            type, = choice.choices(list(requests), requests.values())
+            sent[type] += 1
+            if type == "eval":
+                storm.send("eval", session="s", cells=[{"code": choice.choice(CELLS)}], stream=choice.random() < 0.5)
+            elif type == "cancel":
+                storm.send("cancel", call=choice.choice(list(storm.open) or [0]))
+            elif type == "branch":
+                storm.send("branch", session="s", new_session=f"b{sent[type]}")
+            elif type == "complete":
+                storm.send("complete", session="s", text="x.")
+            elif type == "sessions":
+                storm.send("sessions")
+            else:
+                storm.send(type, session="s")
+            self.read_all(storms, choice.choice([0, 0, 0.002, 0.01]))
+        print(dict(sent), file=sys.stderr)
+        for storm in storms:
+            for id in [id for id, type in storm.open.items() if type == "eval"]:
+                storm.send("cancel", call=id)
+        self.read_all(storms, DEADLINE_S)
+        self.assertEqual([storm.open for storm in storms], [{}] * CLIENTS)
+        last = self.connect()
+        last.ask("reset", session="s")
+        self.assertEqual(last.value("6 * 7", session="s"), "42")
+        self.end(last)
+
+    def test_a_thousand_cancels_of_one_cell_end_that_cell_only(self):
+        client = self.connect()
+        client.eval("kept = 'kept'", session="s")
+        client.send(id="long", type="eval", session="s", cells=[{"code": "while True: pass"}])
+        client.send(id="next", type="eval", session="s", cells=[{"code": "6 * 7"}])
+        client.next_frame("long", "started")
+        for i in range(1000):
+            client.send(id=i, type="cancel", call="long")
+        self.assertEqual(client.done("long")["status"], "cancelled")
+        self.assertEqual(client.done("next")["result"]["text"].splitlines()[0], "42")
+        for i in range(1000):
+            client.done(i)
+        self.end(client)
+
+    def test_resets_of_all_clients_are_answered(self):
+        clients = [self.connect() for _ in range(CLIENTS)]
+        clients[0].eval("x = 1", session="s")
+        for client in clients:
+            for i in range(20):
+                client.send(id=i, type="reset", session="s")
+        for client in clients:
+            for i in range(20):
+                self.assertEqual(client.done(i)["status"], "ok")
+        self.assertEqual(clients[0].eval("x", session="s")["result"]["cells"][0]["error"]["ename"], "NameError")
+        self.end(clients[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
