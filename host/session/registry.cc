@@ -31,6 +31,21 @@ class Barrier {
 
 }  // namespace
 
+// What a session prints between calls, with its name.
+class SessionRegistry::BackgroundRelay : public CellObserver {
+ public:
+  BackgroundRelay(const SessionRegistry& registry, const std::string& id)
+      : registry_(registry), id_(id) {}
+
+  void OnBackgroundText(Stream stream, std::string_view text) override {
+    if (registry_.listener_ != nullptr) registry_.listener_->OnBackgroundText(id_, stream, text);
+  }
+
+ private:
+  const SessionRegistry& registry_;
+  const std::string id_;
+};
+
 SessionLimits LimitsFrom(const Settings& settings) {
   return {.max_sessions = static_cast<size_t>(settings.max_sessions),
           .idle_timeout = settings.idle_timeout,
@@ -143,14 +158,16 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
     if (auto reason = expected_.extract(query.id)) options.fresh_reason = reason.mapped();
   }
   open.session = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));
-  SetRelieve(open);
-  if (open.session->memory_cap() > 0) WatchMemory();
+  Connect(open);
   return &open;
 }
 
-void SessionRegistry::SetRelieve(OpenSession& open) {
+void SessionRegistry::Connect(OpenSession& open) {
   open.session->SetRelieve(
       [this, &open](EventLoop::Task done) { Relieve(open.session.get(), std::move(done)); });
+  open.background = std::make_unique<BackgroundRelay>(*this, open.key.id);
+  open.session->ObserveBackground(open.background.get());
+  if (open.session->memory_cap() > 0) WatchMemory();
 }
 
 absl::Status SessionRegistry::MakeRoom() {
@@ -221,6 +238,7 @@ void SessionRegistry::Rest(OpenSession& open) {
   if (limits_.idle_timeout <= absl::ZeroDuration()) return;
   loop_.Cancel(open.idle_timer);
   open.idle_timer = loop_.After(limits_.idle_timeout, [this, &open] {
+    if (listener_ != nullptr && listener_->IsWatched(open.key.id)) return Rest(open);
     Evict(open,
           absl::StrCat("it was closed after ", absl::FormatDuration(limits_.idle_timeout),
                        " without a call"),
@@ -309,6 +327,7 @@ void SessionRegistry::StartClosing(OpenSession& open, EventLoop::Task when_close
   open.when_closed.push_back(std::move(when_closed));
   if (std::exchange(open.closing, true)) return;
   loop_.Cancel(open.idle_timer);
+  if (listener_ != nullptr && !open.per_call) listener_->OnClosing(open.key.id);
   for (Request& request : std::exchange(open.waiting, {})) {
     Fail(std::move(request), absl::CancelledError("the session was closed"));
   }
@@ -387,8 +406,7 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
                             open.session = std::move(made->session);
                             open.opened = open.last_used = absl::Now();
                             open.use = next_use_++;
-                            SetRelieve(open);
-                            if (open.session->memory_cap() > 0) WatchMemory();
+                            Connect(open);
                             Rest(open);
                             done(std::move(made->standing));
                           });
@@ -407,6 +425,9 @@ void SessionRegistry::List(ListCallback done) {
                      .worker_pid = open.session->worker_pid(),
                      .opened = open.opened,
                      .last_used = open.last_used});
+    for (const KeptSnapshot& kept : open.session->snapshots().kept) {
+      infos.back().snapshots.push_back(kept.before_cell);
+    }
     if (infos.back().worker_pid > 0) workers.push_back(infos.back().worker_pid);
   }
   Measure(std::move(workers), [infos = std::move(infos),
