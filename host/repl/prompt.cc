@@ -271,6 +271,7 @@ void Prompt::OnDone(const absl::Status& status) {
   on_yes_ = nullptr;
   if (!status.ok()) {
     sources_.clear();
+    printer_.OnCellFinished(0, {});  // it may have begun
     printer_.EndLine();
     if (!leaving_) Say(std::string(status.message()));
   }
@@ -301,8 +302,7 @@ void Prompt::OnMoved() {
 
 void Prompt::OnLost() {
   if (leaving_) return;
-  Say("there is no daemon any more, and the state of the session is gone; the next cell starts "
-      "both anew");
+  Say("the daemon is gone, and with it the state; the next cell starts anew");
   OnMoved();
 }
 

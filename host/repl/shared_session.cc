@@ -99,6 +99,10 @@ void SharedSession::OnWatched(const Frame& frame) {
   if (!frame.contains("call")) return TellOf(frame, *listener_);  // of the session itself
   if (type == "started") shown_by_ = TextIn(frame, "by");
   TellOf(frame, listener_->Others(shown_by_));
+  if (type == "finished" && NumberIn(frame, "execution_count") > 0) {
+    // A call may have another cell; where the session stands is said when it is over.
+    next_cell_ = static_cast<uint32_t>(NumberIn(frame, "execution_count")) + 1;
+  }
 }
 
 void SharedSession::OnState(const Frame& frame) {
