@@ -109,10 +109,10 @@ void SharedSession::OnState(const Frame& frame) {
   next_cell_ = static_cast<uint32_t>(NumberIn(frame, "next_cell"));
   other_call_.clear();
   other_by_.clear();
-  if (const auto running = frame.find("running");
-      running != frame.end() && running->is_object() && (*running)["own"] != true) {
-    other_call_ = TextIn(*running, "call");
-    other_by_ = TextIn(*running, "by");
+  const Frame running = frame.value("running", Frame());
+  if (running.is_object() && !(running.contains("own") && running["own"] == true)) {
+    other_call_ = TextIn(running, "call");
+    other_by_ = TextIn(running, "by");
   }
   const std::string change = TextIn(frame, "change");
   if (change == "closed") listener_->OnChange(SessionChange::kClosed);
