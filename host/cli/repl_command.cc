@@ -2,54 +2,87 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "host/cli/opening.h"
 #include "host/console/complain.h"
 #include "host/console/console.h"
 #include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
+#include "host/repl/local_session.h"
 #include "host/repl/prompt.h"
+#include "host/repl/shared_session.h"
 
 namespace cellar::host {
 namespace {
 
-int RunRepl(const std::string& interpreter) {
+struct ReplOptions {
+  std::string session;  // of the daemon; empty: one of this command's own
+  std::string interpreter;
+};
+
+absl::StatusOr<int> RunOwnSession(const ReplOptions& options) {
+  CELLAR_ASSIGN_OR_RETURN(Launch launch, PrepareLaunch({.env = CurrentEnvironment(),
+                                                        .interpreter = options.interpreter}));
+  for (const std::string& warning : launch.interpreter.warnings) {
+    Complain(absl::UnknownError(warning));
+  }
+  InputDesk desk;
+  launch.session.bridge = &desk;
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Console> console, Console::Create(std::move(launch)));
+  LocalSession session(*console);
+  return Prompt(console->foreground(), session, desk, console->artifacts()).Run();
+}
+
+absl::StatusOr<int> RunSharedSession(const ReplOptions& options) {
+  const Environment env = CurrentEnvironment();
+  CELLAR_ASSIGN_OR_RETURN(Opening opening, OpeningHere(env, options.interpreter));
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Foreground> foreground, Foreground::Create());
+  InputDesk desk;
+  SharedSession session(foreground->loop(), desk,
+                        {.env = env,
+                         .name = options.session,
+                         .opening_cwd = opening.cwd,
+                         .opening_interpreter = opening.interpreter});
+  const ArtifactStore images(ArtifactsDirectory(env));
+  return Prompt(*foreground, session, desk, images).Run();
+}
+
+int RunRepl(const ReplOptions& options) {
   if (!IsTerminal(STDIN_FILENO)) {
     Complain(
         absl::InvalidArgumentError("repl needs a terminal; to run a script: cellar eval -f FILE"));
     return kExitUsage;
   }
-  absl::StatusOr<Launch> launch =
-      PrepareLaunch({.env = CurrentEnvironment(), .interpreter = interpreter});
-  absl::Status status = launch.status();
-  InputDesk desk;
-  if (launch.ok()) {
-    for (const std::string& warning : launch->interpreter.warnings) {
-      Complain(absl::UnknownError(warning));
-    }
-    launch->session.bridge = &desk;
-    absl::StatusOr<std::unique_ptr<Console>> console = Console::Create(*std::move(launch));
-    status = console.status();
-    if (console.ok()) return Prompt(**console, desk, "").Run();
-  }
-  Complain(status);
+  absl::StatusOr<int> exit_code =
+      options.session.empty() ? RunOwnSession(options) : RunSharedSession(options);
+  if (exit_code.ok()) return *exit_code;
+  Complain(exit_code.status());
   return kExitCannotRun;
 }
 
 }  // namespace
 
 void AddReplCommand(CLI::App& app, int* exit_code) {
-  auto interpreter = std::make_shared<std::string>();
+  auto options = std::make_shared<ReplOptions>();
   CLI::App* command = app.add_subcommand(
       "repl", "A prompt for a person; what cellar does without arguments on a terminal");
   command
-      ->add_option("--interpreter", *interpreter,
-                   "Python environment to adopt (see: cellar doctor)")
+      ->add_option("-s,--session", options->session,
+                   "Work on the session of this name, together with whoever else does (see: cellar "
+                   "eval -s, cellar sessions)")
+      ->option_text("NAME");
+  command
+      ->add_option("--interpreter", options->interpreter,
+                   "Python environment to adopt (see: cellar doctor); with -s, if the session is "
+                   "not open yet")
       ->option_text("PATH");
   command->footer(
       "Enter runs a cell when it is whole, Ctrl-C interrupts it, Ctrl-D leaves; :help lists the\n"
-      "rest. The history is kept in the user's state directory. NO_COLOR and TERM=dumb are "
-      "heeded.");
-  command->callback([interpreter, exit_code] { *exit_code = RunRepl(*interpreter); });
+      "rest. With -s the session goes on when one leaves, what others run on it is shown, and\n"
+      "Ctrl-C asks before it interrupts a cell of theirs. The history is kept in the user's state\n"
+      "directory. NO_COLOR and TERM=dumb are heeded.");
+  command->callback([options, exit_code] { *exit_code = RunRepl(*options); });
 }
 
 }  // namespace cellar::host

@@ -43,11 +43,15 @@ void PrintSession(const ordered_json& session) {
   for (const ordered_json& owner : session.value("owners", ordered_json::array())) {
     owners += (owners.empty() ? "  owned by " : ", ") + owner.get<std::string>();
   }
-  const std::string line = TextIn(session, "id") + "  " +
-                           (busy ? "busy" : "idle " + Age(NumberIn(session, "idle_s"))) + "  " +
-                           std::to_string(NumberIn(session, "cells_run")) + " cells  " +
-                           std::to_string(NumberIn(session, "memory_bytes") >> 20) + " MiB  " +
-                           TextIn(session, "cwd") + "  " + TextIn(session, "interpreter") + owners;
+  std::string snapshots;
+  for (const ordered_json& cell : session.value("snapshots", ordered_json::array())) {
+    snapshots += (snapshots.empty() ? "  rewinds to " : ", ") + cell.dump();
+  }
+  const std::string line =
+      TextIn(session, "id") + "  " + (busy ? "busy" : "idle " + Age(NumberIn(session, "idle_s"))) +
+      "  " + std::to_string(NumberIn(session, "cells_run")) + " cells  " +
+      std::to_string(NumberIn(session, "memory_bytes") >> 20) + " MiB  " + TextIn(session, "cwd") +
+      "  " + TextIn(session, "interpreter") + snapshots + owners;
   std::printf("%s\n", Printable(line).c_str());
 }
 

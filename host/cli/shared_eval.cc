@@ -1,25 +1,24 @@
 #include "host/cli/shared_eval.h"
 
-#include <poll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "host/base/fds.h"
+#include "host/cli/opening.h"
 #include "host/console/call_printer.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
+#include "host/console/foreground.h"
 #include "host/console/terminal.h"
 #include "host/eval/json_writer.h"
 #include "host/output/printable.h"
+#include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
+#include "host/serve/link.h"
 #include "host/session/launch.h"
 
 namespace cellar::host {
@@ -28,7 +27,7 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json RequestFor(const Call& call, const SharedEvalOptions& options) {
-  ordered_json request = {{"id", "1"}, {"type", "eval"}, {"session", call.session}};
+  ordered_json request = {{"type", "eval"}, {"session", call.session}, {"by", ThisClient("eval")}};
   if (!call.cwd.empty()) request["cwd"] = call.cwd;
   if (!call.opening_cwd.empty()) request["opening_cwd"] = call.opening_cwd;
   if (!call.opening_interpreter.empty()) request["opening_interpreter"] = call.opening_interpreter;
@@ -54,114 +53,50 @@ ordered_json RequestFor(const Call& call, const SharedEvalOptions& options) {
   return request;
 }
 
-wire::Display DisplayOf(const ordered_json& frame) {
-  wire::Display display;
-  const ordered_json bundle = frame.value("data", ordered_json::object());
-  for (const auto& [mime, value] : bundle.items()) {
-    wire::MimeEntry entry = {.mime = mime};
-    if (!value.is_string()) {
-      entry.kind = wire::MimeKind::kJson;
-      entry.data = value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-    } else if (entry.data = value.get<std::string>();
-               mime.starts_with("image/") && mime != "image/svg+xml") {
-      entry.kind = wire::MimeKind::kBytes;
-      std::string bytes;
-      if (absl::Base64Unescape(entry.data, &bytes)) entry.data = std::move(bytes);
-    }
-    display.data.push_back(std::move(entry));
-  }
-  return display;
-}
-
-CellResult CellOf(const ordered_json& frame) {
-  CellResult cell;
-  cell.outcome.state_detail = TextIn(frame, "state_detail");
-  for (const ordered_json& notice : frame.value("notices", ordered_json::array())) {
-    if (notice.is_string()) cell.outcome.notices.push_back(notice.get<std::string>());
-  }
-  const auto error = frame.find("error");
-  if (error == frame.end() || !error->is_object()) return cell;
-  cell.outcome.error = CellError{.ename = TextIn(*error, "ename"),
-                                 .evalue = TextIn(*error, "evalue"),
-                                 .traceback = TextIn(*error, "traceback")};
-  const std::string& ename = cell.outcome.error->ename;
-  if (ename == "WorkerDied" || ename == "CellKilled") cell.outcome.death.emplace();
-  return cell;
-}
-
 // One call, from its request to its last frame.
 class SharedCall {
  public:
-  explicit SharedCall(Client& client)
-      : client_(client), printer_([this] { reader_gone_ = true; }) {}
+  SharedCall(Foreground& foreground, const UniqueFd& socket, const Environment& env)
+      : foreground_(foreground),
+        images_(ArtifactsDirectory(env)),
+        printer_([this] { Leave(128 + SIGPIPE); },
+                 {.loop = &foreground.loop(), .images = &images_}),
+        link_(foreground.loop(), socket, {}) {}
 
   // The last frame; Cancelled when a signal or the reader's end came first.
-  absl::StatusOr<ordered_json> Run(const ordered_json& request) {
-    CELLAR_RETURN_IF_ERROR(WatchSignals());
-    CELLAR_RETURN_IF_ERROR(client_.Send(request));
-    while (true) {
-      CELLAR_RETURN_IF_ERROR(Wait());
-      CELLAR_ASSIGN_OR_RETURN(ordered_json frame, client_.Receive());
-      if (TextIn(frame, "id") != "1") continue;
-      const std::string type = TextIn(frame, "type");
-      if (type == "done") {
-        if (request["stream"]) ShowSaved(frame);
-        return frame;
-      }
-      Show(type, frame);
-      if (reader_gone_) {
-        exit_code_ = 128 + SIGPIPE;
-        return absl::CancelledError("");
-      }
-    }
+  absl::StatusOr<ordered_json> Run(ordered_json request) {
+    CELLAR_RETURN_IF_ERROR(foreground_.WatchSignals([this] { OnInterrupt(); }));
+    streams_ = request.value("stream", false);
+    id_ = link_.Ask(std::move(request), [this](const ordered_json& frame) { OnFrame(frame); });
+    foreground_.loop().Run();
+    if (foreground_.ended_by() != 0) exit_code_ = 128 + foreground_.ended_by();
+    if (!done_) return absl::CancelledError("");
+    return *std::move(done_);
   }
 
   // How the program ends when Run was cut short, or the call interrupted; or 0.
   int exit_code() const { return exit_code_; }
 
  private:
-  absl::Status WatchSignals() {
-    sigset_t handled;
-    sigemptyset(&handled);
-    for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&handled, signal);
-    sigprocmask(SIG_BLOCK, &handled, nullptr);
-    signals_ = UniqueFd(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (!signals_) return ErrnoStatus(errno, "creating a signalfd");
-    return absl::OkStatus();
-  }
-
-  // Until there is something to read, or a signal ends the program: the daemon then sees that its
-  // client is gone, and cancels the call.
-  absl::Status Wait() {
-    while (!client_.has_frame()) {
-      pollfd watched[] = {{.fd = client_.fd(), .events = POLLIN},
-                          {.fd = signals_.get(), .events = POLLIN}};
-      if (poll(watched, 2, -1) < 0 && errno != EINTR) return ErrnoStatus(errno, "waiting");
-      signalfd_siginfo info;
-      while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
-        CELLAR_RETURN_IF_ERROR(OnSignal(static_cast<int>(info.ssi_signo)));
-      }
-      if (watched[0].revents != 0) break;
-    }
-    return absl::OkStatus();
+  void OnFrame(const ordered_json& frame) {
+    TellOf(frame, printer_);
+    if (TextIn(frame, "type") != "done") return;
+    if (streams_) ShowSaved(frame);
+    done_ = frame;
+    foreground_.loop().Stop();
   }
 
   // The first Ctrl-C interrupts this call, the second leaves.
-  absl::Status OnSignal(int signal) {
-    const bool again = exit_code_ != 0;
-    exit_code_ = 128 + signal;
-    if (signal != SIGINT || again) return absl::CancelledError("");
-    return client_.Send({{"id", "cancel"}, {"type", "cancel"}, {"call", "1"}});
+  void OnInterrupt() {
+    if (exit_code_ != 0) return Leave(exit_code_);
+    exit_code_ = kExitInterrupted;
+    link_.Ask({{"type", "cancel"}, {"call", id_}}, [](const ordered_json&) {});
   }
 
-  void Show(const std::string& type, const ordered_json& frame) {
-    if (type == "stdout" || type == "stderr") {
-      printer_.OnText(type == "stdout" ? Stream::kStdout : Stream::kStderr, TextIn(frame, "text"));
-    } else if (type == "display" || type == "result") {
-      printer_.OnDisplay(DisplayOf(frame));
-    } else if (type == "finished") {
-      printer_.OnCellFinished(0, CellOf(frame));
-    }
+  // The daemon sees that its client is gone, and cancels the call.
+  void Leave(int exit_code) {
+    exit_code_ = exit_code;
+    foreground_.loop().Stop();
   }
 
   void ShowSaved(const ordered_json& done) {
@@ -178,10 +113,13 @@ class SharedCall {
     }
   }
 
-  Client& client_;
+  Foreground& foreground_;
+  ArtifactStore images_;
   CallPrinter printer_;
-  UniqueFd signals_;
-  bool reader_gone_ = false;
+  Link link_;
+  std::string id_;
+  bool streams_ = false;
+  std::optional<ordered_json> done_;
   int exit_code_ = 0;
 };
 
@@ -193,15 +131,9 @@ absl::Status NoteOpening(const SharedEvalOptions& options, Call& call) {
     if (error) return ErrnoStatus(error.value(), call.cwd);
     call.cwd = cwd.string();
   }
-  call.opening_cwd = std::filesystem::current_path(error).string();
-  if (error) return ErrnoStatus(error.value(), "finding the directory");
-  if (EnvironmentValue(options.env, "VIRTUAL_ENV").empty() &&
-      EnvironmentValue(options.env, "CONDA_PREFIX").empty()) {
-    return absl::OkStatus();
-  }
-  CELLAR_ASSIGN_OR_RETURN(Launch launch,
-                          PrepareLaunch({.env = options.env, .cwd = call.opening_cwd}));
-  call.opening_interpreter = launch.interpreter.executable;
+  CELLAR_ASSIGN_OR_RETURN(Opening opening, OpeningHere(options.env, /*interpreter=*/""));
+  call.opening_cwd = std::move(opening.cwd);
+  call.opening_interpreter = std::move(opening.interpreter);
   return absl::OkStatus();
 }
 
@@ -214,12 +146,14 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
     Complain(status);
     return kExitUsage;
   }
+  // First, because Ctrl-C ends a client that waits for a daemon to start.
   absl::StatusOr<std::unique_ptr<Client>> client = DialOrStartDaemon(options.env);
-  if (!client.ok()) {
-    Complain(client.status());
+  absl::StatusOr<std::unique_ptr<Foreground>> foreground = Foreground::Create();
+  if (!client.ok() || !foreground.ok()) {
+    Complain(client.ok() ? foreground.status() : client.status());
     return kExitCannotRun;
   }
-  SharedCall shared(**client);
+  SharedCall shared(**foreground, (*client)->socket(), options.env);
   absl::StatusOr<ordered_json> done = shared.Run(RequestFor(opened, options));
   if (!done.ok()) {
     if (shared.exit_code() != 0) return shared.exit_code();

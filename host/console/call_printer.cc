@@ -97,6 +97,15 @@ void CallPrinter::OnCellStarted(size_t, const CallCell&) {
   }
 }
 
+void CallPrinter::BeginAside() {
+  started_ = absl::Now();
+  phase_.clear();
+  shows_all_ = false;
+  if (!pane_) return;
+  EndLine();
+  pane_->Begin(/*redraws=*/false);
+}
+
 void CallPrinter::Tick() {
   ++ticks_;
   if (!is_held_) pane_->Draw(Status());

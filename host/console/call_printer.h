@@ -40,6 +40,9 @@ class CallPrinter : public CallObserver {
   void OnDisplay(const wire::Display& display) override;
   void OnCellFinished(size_t index, const CellResult& result) override;
 
+  // A cell of another begins, while somebody types: what it prints is shown, but nothing is drawn
+  // twice.
+  void BeginAside();
   // The whole bundle, with JSON unfolded.
   void PrintBundle(const std::vector<wire::MimeEntry>& data, int json_depth);
   // The same, and no text is collapsed until the next cell starts.

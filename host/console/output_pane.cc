@@ -14,7 +14,8 @@ constexpr std::string_view kPlain = "\x1b[0m";
 
 }  // namespace
 
-void OutputPane::Begin() {
+void OutputPane::Begin(bool redraws) {
+  redraws_ = redraws;
   lines_ = 0;
   left_out_ = 0;
   tail_.clear();
@@ -30,7 +31,7 @@ bool OutputPane::Write(std::string_view text) {
   }
   if (text.empty()) return true;
   AddToTail(text);
-  if (absl::Now() - drawn_ >= kRedrawPause) Draw("");
+  if (redraws_ && absl::Now() - drawn_ >= kRedrawPause) Draw("");
   return true;
 }
 

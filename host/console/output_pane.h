@@ -27,8 +27,9 @@ class OutputPane {
  public:
   OutputPane(int fd, PaneOptions options) : fd_(fd), options_(std::move(options)), screen_(fd) {}
 
-  // A cell begins.
-  void Begin();
+  // A cell begins. Unless it `redraws`, the last lines of one that prints many are not shown before
+  // Hide.
+  void Begin(bool redraws = true);
   // Harmless text (see TerminalFilter). False when the terminal is gone.
   bool Write(std::string_view text);
   // Draws what has changed; `status` is the line under the text, or empty.
@@ -54,6 +55,7 @@ class OutputPane {
   int fd_;
   PaneOptions options_;
   BlockScreen screen_;
+  bool redraws_ = true;
   size_t lines_ = 0;  // that have ended, of the cell
   std::string line_;  // the one under way, as it is shown
   size_t line_characters_ = 0;

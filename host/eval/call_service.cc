@@ -50,22 +50,54 @@ class CallService::RunningCall : public CallObserver {
       : id(id), call(std::move(given)), observer(observer), done(std::move(done)) {}
 
   void OnText(Stream stream, std::string_view text) override {
-    if (observer != nullptr) observer->OnText(stream, text);
+    ToAll([&](CallObserver& to) { to.OnText(stream, text); });
   }
   void OnDisplay(const wire::Display& display) override {
-    if (observer != nullptr) observer->OnDisplay(display);
+    ToAll([&](CallObserver& to) { to.OnDisplay(display); });
   }
   void OnNotice(const std::string& text) override {
-    if (observer != nullptr) observer->OnNotice(text);
+    ToAll([&](CallObserver& to) { to.OnNotice(text); });
   }
   void OnBackgroundText(Stream stream, std::string_view text) override {
-    if (observer != nullptr) observer->OnBackgroundText(stream, text);
+    ToAll([&](CallObserver& to) { to.OnBackgroundText(stream, text); });
   }
   void OnCellStarted(size_t index, const CallCell& cell) override {
-    if (observer != nullptr) observer->OnCellStarted(index, cell);
+    ToAll([&](CallObserver& to) { to.OnCellStarted(index, cell); });
   }
   void OnCellFinished(size_t index, const CellResult& result) override {
-    if (observer != nullptr) observer->OnCellFinished(index, result);
+    ToAll([&](CallObserver& to) { to.OnCellFinished(index, result); });
+  }
+
+  bool IsOn(const std::string& session) const {
+    return hold && call.mode == CallMode::kSession && call.session == session;
+  }
+
+  void AddOnlooker(SessionWatcher& watcher) {
+    onlookers.push_back({&watcher, watcher.OnCall(HandleOf(id), call)});
+    if (runner != nullptr && onlookers.back().observer != nullptr) {
+      Recount(*onlookers.back().observer);
+    }
+  }
+
+  // What the cell that runs has done before somebody looked.
+  void Recount(CallObserver& to) const {
+    const CallResult so_far = runner->SoFar();
+    for (size_t i = 0; i < so_far.cells.size(); ++i) {
+      if (so_far.cells[i].status != CellRunStatus::kRunning) continue;
+      to.OnCellStarted(i, call.cells[i]);
+      for (const CellOutput& output : so_far.cells[i].outcome.outputs) RecountOutput(output, to);
+    }
+  }
+
+  static void RecountOutput(const CellOutput& output, CallObserver& to) {
+    using Type = CellOutput::Type;
+    if (output.type == Type::kStdout) return to.OnText(Stream::kStdout, output.text);
+    if (output.type == Type::kStderr) return to.OnText(Stream::kStderr, output.text);
+    if (output.type != Type::kDisplay) return;  // there is no result yet, and status is of its time
+    to.OnDisplay({.kind = wire::DisplayKind::kDisplay,
+                  .data = output.data,
+                  .metadata = output.metadata,
+                  .display_id = output.display_id});
   }
 
   CallResult SoFar() const {
@@ -80,6 +112,10 @@ class CallService::RunningCall : public CallObserver {
     ResultCallback done;
     EventLoop::TimerId timer = 0;
   };
+  struct Onlooker {
+    SessionWatcher* watcher;
+    std::unique_ptr<CallObserver> observer;  // or null
+  };
 
   const CallId id;
   Call call;
@@ -87,7 +123,8 @@ class CallService::RunningCall : public CallObserver {
   CallId held_by = 0;      // the one that waits for this one and holds its session; or 0
   Session* session;        // that its cells run on, while `runner` is there
   CallObserver* observer;  // or null
-  ResultCallback done;     // null once the client has its answer
+  std::vector<Onlooker> onlookers;
+  ResultCallback done;  // null once the client has its answer
   TicketId ticket = 0;
   bool cancelled = false;
   std::unique_ptr<CallRunner> runner;
@@ -95,12 +132,24 @@ class CallService::RunningCall : public CallObserver {
   EventLoop::TimerId background_timer = 0;
   std::map<uint64_t, Waiter> waiters;
   std::optional<absl::StatusOr<CallResult>> result;  // of a call that ended in the background
+
+ private:
+  template <typename Tell>
+  void ToAll(Tell tell) {
+    if (observer != nullptr) tell(*observer);
+    for (const Onlooker& onlooker : onlookers) {
+      if (onlooker.observer != nullptr) tell(*onlooker.observer);
+    }
+  }
 };
 
 CallService::CallService(EventLoop& loop, SessionRegistry& registry)
-    : loop_(loop), registry_(registry) {}
+    : loop_(loop), registry_(registry) {
+  registry_.Listen(this);
+}
 
 CallService::~CallService() {
+  registry_.Listen(nullptr);
   for (auto& [id, call] : calls_) {
     loop_.Cancel(call->background_timer);
     for (auto& [number, waiter] : call->waiters) loop_.Cancel(waiter.timer);
@@ -154,6 +203,10 @@ void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {
   if (call.held_by != 0) return RunNested(call);
   if (!hold.ok()) return Finish(call, hold.status());
   call.hold.emplace(*std::move(hold));
+  const auto [first, last] = watchers_.equal_range(call.call.session);
+  for (auto watcher = first; watcher != last && call.IsOn(call.call.session); ++watcher) {
+    call.AddOnlooker(*watcher->second);
+  }
   Call ready = call.call;
   if (!ready.cwd.empty()) ready.cwd = call.hold->key().cwd;
   if (!ready.enter.empty()) ready.cwd = ready.enter;
@@ -183,6 +236,9 @@ void CallService::Finish(RunningCall& call, absl::StatusOr<CallResult> result) {
   loop_.Cancel(call.background_timer);
   call.runner.reset();
   call.hold.reset();
+  for (auto& [watcher, observer] : std::exchange(call.onlookers, {})) {
+    watcher->OnCallOver(HandleOf(call.id));
+  }
   if (call.done) {
     ResultCallback done = std::move(call.done);
     calls_.erase(call.id);
@@ -314,12 +370,41 @@ CallId CallService::CallerOf(uint64_t bridge_call) const {
 
 void CallService::Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done) {
   registry_.Acquire(std::move(query),
-                    [done = std::move(done)](absl::StatusOr<SessionHold> hold) mutable {
+                    [this, done = std::move(done)](absl::StatusOr<SessionHold> hold) mutable {
                       if (!hold.ok()) return done(hold.status());
                       Session& session = hold->session();
-                      session.Reset([hold = *std::move(hold), done = std::move(done)](
-                                        absl::Status status) mutable { done(std::move(status)); });
+                      session.Reset([this, hold = *std::move(hold),
+                                     done = std::move(done)](const absl::Status& status) mutable {
+                        if (status.ok()) Tell(hold.key().id, SessionChange::kReset);
+                        done(status);
+                      });
                     });
+}
+
+void CallService::Watch(const std::string& session, SessionWatcher& watcher) {
+  watchers_.emplace(session, &watcher);
+  for (auto& [id, call] : calls_) {
+    if (call->IsOn(session)) call->AddOnlooker(watcher);
+  }
+}
+
+void CallService::Unwatch(SessionWatcher& watcher) {
+  std::erase_if(watchers_, [&](const auto& other) { return other.second == &watcher; });
+  for (auto& [id, call] : calls_) {
+    std::erase_if(call->onlookers, [&](const auto& other) { return other.watcher == &watcher; });
+  }
+}
+
+void CallService::Tell(const std::string& session, SessionChange change) {
+  const auto [first, last] = watchers_.equal_range(session);
+  for (auto watcher = first; watcher != last; ++watcher) watcher->second->OnChange(change);
+}
+
+void CallService::OnBackgroundText(const std::string& id, Stream stream, std::string_view text) {
+  const auto [first, last] = watchers_.equal_range(id);
+  for (auto watcher = first; watcher != last; ++watcher) {
+    watcher->second->OnBackgroundText(stream, text);
+  }
 }
 
 }  // namespace cellar::host

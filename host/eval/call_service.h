@@ -18,6 +18,7 @@
 #include "host/eval/call.h"
 #include "host/eval/call_runner.h"
 #include "host/eval/result.h"
+#include "host/eval/session_watcher.h"
 #include "host/session/registry.h"
 
 namespace cellar::host {
@@ -29,13 +30,13 @@ using CallId = uint64_t;
 std::string HandleOf(CallId id);
 absl::StatusOr<CallId> CallOf(std::string_view handle);
 
-class CallService {
+class CallService : private SessionListener {
  public:
   using ResultCallback = absl::AnyInvocable<void(absl::StatusOr<CallResult>)>;
 
   CallService(EventLoop& loop, SessionRegistry& registry);
   // All calls are over: the registry's CloseAll() has called back.
-  ~CallService();
+  ~CallService() override;
   CallService(const CallService&) = delete;
 
   // `done` is called once: with the result, or, when call.background_after has passed, with the
@@ -63,8 +64,19 @@ class CallService {
   // A fresh namespace for a session, in its turn among the calls.
   void Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done);
 
+  // The watcher sees what happens on the session of that id, whenever it is open; also what a call
+  // that runs already has done so far. It is gone from here before it is destroyed.
+  void Watch(const std::string& session, SessionWatcher& watcher);
+  void Unwatch(SessionWatcher& watcher);
+  // Somebody has changed a session other than by this service.
+  void Tell(const std::string& session, SessionChange change);
+
  private:
   class RunningCall;
+
+  void OnBackgroundText(const std::string& id, Stream stream, std::string_view text) override;
+  void OnClosing(const std::string& id) override { Tell(id, SessionChange::kClosed); }
+  bool IsWatched(const std::string& id) const override { return watchers_.contains(id); }
 
   void OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold);
   void Start(RunningCall& call, Session& session, Call ready);
@@ -78,6 +90,7 @@ class CallService {
   EventLoop& loop_;
   SessionRegistry& registry_;
   std::map<CallId, std::unique_ptr<RunningCall>> calls_;
+  std::multimap<std::string, SessionWatcher*> watchers_;  // by the session's id
   CallId next_id_ = 1;
   uint64_t next_waiter_ = 1;
 };

@@ -39,18 +39,26 @@ absl::StatusOr<notebook::Document> WithoutOutputs(const std::vector<CellLog::Cel
 
 void CellLog::Begin(std::string source) {
   recorder_ = CellRecorder();
-  cells_.push_back({.source = std::move(source), .started = absl::Now()});
+  cell_ = {.source = std::move(source), .started = absl::Now()};
 }
 
 void CellLog::End(const CellOutcome& outcome) {
-  Cell& cell = cells_.back();
-  cell.ended = absl::Now();
-  cell.execution_count = outcome.execution_count;
+  cell_.ended = absl::Now();
+  cell_.execution_count = outcome.execution_count;
   if (outcome.error) recorder_.AddError(*outcome.error);
-  cell.outputs = recorder_.Outputs(outcome.truncation ? outcome.truncation->artifact_path : "");
+  cell_.outputs = recorder_.Outputs(outcome.truncation ? outcome.truncation->artifact_path : "");
   recorder_ = CellRecorder();
-  bytes_ += SizeOf(cell.outputs);
+  bytes_ += SizeOf(cell_.outputs);
+  cells_.push_back(std::exchange(cell_, {}));
   LimitMemory();
+}
+
+// Numbers begin anew after a reset, so it is the last cells that count.
+void CellLog::Rewind(uint32_t before_cell) {
+  while (!cells_.empty() && cells_.back().execution_count >= before_cell) {
+    bytes_ -= SizeOf(cells_.back().outputs);
+    cells_.pop_back();
+  }
 }
 
 void CellLog::LimitMemory() {

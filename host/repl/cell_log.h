@@ -27,6 +27,8 @@ class CellLog {
   // Of the cell that has begun.
   CellRecorder& recorder() { return recorder_; }
   void End(const CellOutcome& outcome);
+  // The session has gone back to before that cell: what came after is undone.
+  void Rewind(uint32_t before_cell);
 
   const std::vector<Cell>& cells() const { return cells_; }
   bool empty() const { return cells_.empty(); }
@@ -34,7 +36,8 @@ class CellLog {
  private:
   void LimitMemory();
 
-  std::vector<Cell> cells_;
+  std::vector<Cell> cells_;  // that have ended
+  Cell cell_;                // that has begun
   CellRecorder recorder_;
   size_t bytes_ = 0;  // of all outputs
 };

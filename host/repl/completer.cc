@@ -66,10 +66,9 @@ std::vector<std::string> Signatures(const std::vector<Completion>& matches) {
 
 }  // namespace
 
-void Completer::Complete(Session& session, std::string text, size_t cursor) {
-  wire::Query query = {.kind = wire::QueryKind::kComplete, .text = text};
-  query.cursor = static_cast<uint32_t>(CountCharacters(text.substr(0, cursor)));
-  session.Query(std::move(query), [this, text](absl::StatusOr<std::string> answer) {
+void Completer::Complete(PromptSession& session, std::string text, size_t cursor) {
+  const auto characters = static_cast<uint32_t>(CountCharacters(text.substr(0, cursor)));
+  session.Complete(text, characters, [this, text](absl::StatusOr<std::string> answer) {
     if (editor_.text() != text) return;
     if (answer.ok()) return OnAnswer(text, *answer);
     editor_.ShowBelow({Printable(std::string(answer.status().message()))});

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "host/repl/editor.h"
-#include "host/session/session.h"
+#include "host/repl/prompt_session.h"
 
 namespace cellar::host {
 
@@ -16,7 +16,7 @@ class Completer {
   explicit Completer(Editor& editor) : editor_(editor) {}
 
   // The answer comes later, and is dropped if the text has changed meanwhile.
-  void Complete(Session& session, std::string text, size_t cursor);
+  void Complete(PromptSession& session, std::string text, size_t cursor);
 
  private:
   void OnAnswer(const std::string& text, const std::string& answer);

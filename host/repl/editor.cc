@@ -264,6 +264,14 @@ void Editor::Open(EditStyle style) {
   if (!is_feeding_) Feed("");
 }
 
+void Editor::SetPrompt(const std::string& prompt, const std::string& continuation) {
+  if (!is_open_ || prompt == style_.prompt) return;
+  style_.prompt = prompt;
+  style_.continuation = continuation;
+  rl_set_prompt((lines_.empty() ? prompt : continuation).c_str());
+  if (can_paint_) Paint();
+}
+
 void Editor::Close() {
   if (!std::exchange(is_open_, false)) return;
   lines_.clear();

@@ -44,6 +44,8 @@ class Editor {
 
   // Shows the prompt. Keys that were fed before are taken now.
   void Open(EditStyle style);
+  // What is typed stays.
+  void SetPrompt(const std::string& prompt, const std::string& continuation);
   // Leaves what is typed on the screen, and forgets it.
   void Close();
   bool is_open() const { return is_open_; }

@@ -15,6 +15,8 @@
 #include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
 #include "host/console/text_width.h"
+#include "host/output/printable.h"
+#include "host/session/launch.h"
 
 namespace cellar::host {
 namespace {
@@ -24,18 +26,25 @@ constexpr char kCtrlZ = 0x1A;
 
 }  // namespace
 
-Prompt::Prompt(Console& console, InputDesk& desk, const std::string& session_name)
-    : console_(console),
+Prompt::Prompt(Foreground& foreground, PromptSession& session, InputDesk& desk,
+               const ArtifactStore& images)
+    : foreground_(foreground),
+      session_(session),
       desk_(desk),
-      printer_([this] { Leave(kExitFine); }, {.loop = &console.loop(),
-                                              .images = &console.artifacts(),
+      printer_([this] { Leave(kExitFine); }, {.loop = &foreground.loop(),
+                                              .images = &images,
                                               .lines = 20,
                                               .hint = ":expand shows all"}),
       can_paint_(MovesCursor(STDOUT_FILENO)),
       terminal_(STDIN_FILENO, can_paint_),
       editor_(*this, can_paint_, WantsColour(STDOUT_FILENO)),
       completer_(editor_),
-      history_(StateDirectory(CurrentEnvironment()) + "/history", session_name) {
+      history_(StateDirectory(CurrentEnvironment()) + "/history",
+               session.is_nameless() ? "" : session.name()),
+      others_({.printer = printer_,
+               .editor = editor_,
+               .log = [this]() -> CellLog& { return log(); },
+               .next_cell = [this] { return session_.next_cell(); }}) {
   desk_.set_on_change([this] { OnInputAsked(); });
 }
 
@@ -49,41 +58,52 @@ int Prompt::Run() {
     Complain(cells.status());
     keeps_history_ = false;
   }
-  std::printf("cellar %s, Python cells. Ctrl-C interrupts, Ctrl-D leaves, :help helps.\n",
-              CELLAR_VERSION);
-  std::fflush(stdout);
+  Greet();
   absl::Status status =
-      console_.WatchSignals([this] { OnInterrupt(); }, [this] { editor_.OnResize(); });
-  if (status.ok()) status = console_.session().Prepare();
+      foreground_.WatchSignals([this] { OnInterrupt(); }, [this] { editor_.OnResize(); });
   if (status.ok()) {
-    status = console_.loop().Watch(STDIN_FILENO, EPOLLIN, [this](uint32_t) { OnKeys(); });
+    status = foreground_.loop().Watch(STDIN_FILENO, EPOLLIN, [this](uint32_t) { OnKeys(); });
   }
   if (!status.ok()) {
     Complain(status);
     return kExitCannotRun;
   }
-  console_.session().ObserveBackground(this);
   terminal_.Enter();
-  Show();
-  console_.RunLoop();
-  console_.session().ObserveBackground(nullptr);
-  console_.loop().Unwatch(STDIN_FILENO);
+  session_.Start(*this, [this](const absl::Status& started) {
+    if (started.ok()) return Show();
+    Complain(started);
+    Leave(kExitCannotRun);
+  });
+  foreground_.loop().Run();
+  foreground_.loop().Unwatch(STDIN_FILENO);
   editor_.Close();
   terminal_.Leave();
-  return console_.ended_by() != 0 ? 128 + console_.ended_by() : exit_code_;
+  return foreground_.ended_by() != 0 ? 128 + foreground_.ended_by() : exit_code_;
 }
 
-Session& Prompt::session() {
-  auto branch = branches_.find(current_);
-  return branch == branches_.end() ? console_.session() : *branch->second;
+void Prompt::Greet() const {
+  if (session_.is_nameless()) {
+    std::printf("cellar %s, Python cells. Ctrl-C interrupts, Ctrl-D leaves, :help helps.\n",
+                CELLAR_VERSION);
+  } else {
+    std::printf("cellar %s, session %s of the daemon. Ctrl-D leaves it open, :help helps.\n",
+                CELLAR_VERSION, Printable(session_.name()).c_str());
+  }
+  std::fflush(stdout);
+}
+
+std::string Prompt::prompt() const {
+  return (session_.is_nameless() ? "" : Printable(session_.name()) + " ") + "In [" +
+         std::to_string(session_.next_cell()) + "]: ";
+}
+
+std::string Prompt::ContinuationOf(const std::string& prompt) {
+  return std::string(static_cast<size_t>(std::max(0, Columns(prompt) - 5)), ' ') + "...: ";
 }
 
 void Prompt::Show() {
   if (leaving_) return;
-  const std::string prompt = current_ + (current_.empty() ? "" : " ") + "In [" +
-                             std::to_string(session().next_cell()) + "]: ";
-  const auto indent = static_cast<size_t>(std::max(0, Columns(prompt) - 5));
-  editor_.Open({.prompt = prompt, .continuation = std::string(indent, ' ') + "...: "});
+  editor_.Open({.prompt = prompt(), .continuation = ContinuationOf(prompt())});
 }
 
 void Prompt::OnKeys() {
@@ -136,12 +156,15 @@ void Prompt::Ask(const std::string& question, std::function<void()> on_yes) {
   WriteAll(STDOUT_FILENO, question);
 }
 
-// At the prompt it gives up what was typed; in a cell it interrupts the cell.
+// In a cell it interrupts the cell; at the prompt it gives up what was typed, and where nothing is,
+// it may be meant for a cell of another.
 void Prompt::OnInterrupt() {
   on_yes_ = nullptr;
   editor_.DropKeys();
-  if (session().busy()) return session().Interrupt();
-  editor_.Abandon();
+  if (session_.busy()) return session_.Interrupt();
+  const std::string by = session_.running_by();
+  if (by.empty() || !editor_.text().empty()) return editor_.Abandon();
+  Ask("interrupt the cell of " + Printable(by) + "? [y/N] ", [this] { session_.InterruptOther(); });
 }
 
 // The line that a cell has begun to print is the prompt of its input().
@@ -164,18 +187,24 @@ void Prompt::OnEndOfInput(bool has_text) {
 }
 
 void Prompt::OnTab(std::string text, size_t cursor) {
-  completer_.Complete(session(), std::move(text), cursor);
+  completer_.Complete(session_, std::move(text), cursor);
+}
+
+void Prompt::OnCellStarted(size_t, const CallCell& cell) {
+  log().Begin(source_);
+  printer_.OnCellStarted(0, cell);
+  printer_.OnText(Stream::kStdout, std::exchange(background_, ""));
 }
 
 void Prompt::OnText(Stream stream, std::string_view text) {
-  log_.recorder().AddText(stream, text);
+  log().recorder().AddText(stream, text);
   editor_.Suspend();  // another thread of the cell may be asking for input
   printer_.OnText(stream, text);
   editor_.Resume();
 }
 
 void Prompt::OnDisplay(const wire::Display& display) {
-  log_.recorder().AddDisplay(display);
+  log().recorder().AddDisplay(display);
   editor_.Suspend();
   printer_.OnDisplay(display);
   editor_.Resume();
@@ -220,33 +249,68 @@ void Prompt::RunNext() {
   std::string source = std::move(sources_.front());
   sources_.pop_front();
   if (is_loading_) ShowSource(source);
-  log_.Begin(source);
-  printer_.OnCellStarted(0, {});
-  printer_.OnText(Stream::kStdout, std::exchange(background_, ""));
-  session().Run({.code = std::move(source), .observer = this},
-                [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
+  if (const std::string by = session_.running_by(); !by.empty()) {
+    Say("waits for the cell of " + by + "; Ctrl-C gives it up");
+  }
+  source_ = source;
+  session_.Run(std::move(source), [this](const absl::Status& status) { OnDone(status); });
 }
 
-void Prompt::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
+void Prompt::OnCellFinished(size_t, const CellResult& result) {
   on_yes_ = nullptr;
   if (leaving_) return;
-  if (!outcome.ok()) {
-    Complain(outcome.status());
-    return Leave(kExitCannotRun);
-  }
-  if (outcome->error && outcome->error->exit_code) return Leave(*outcome->error->exit_code);
-  log_.End(*outcome);
-  if (!outcome->ok()) sources_.clear();
-  printer_.OnCellFinished(0, {.status = CellRunStatus::kComplete, .outcome = *std::move(outcome)});
+  const CellOutcome& outcome = result.outcome;
+  if (outcome.error && outcome.error->exit_code) return Leave(*outcome.error->exit_code);
+  log().End(outcome);
+  if (!outcome.ok()) sources_.clear();
+  printer_.OnCellFinished(0, result);
   printer_.EndLine();
-  RunNext();
+}
+
+void Prompt::OnDone(const absl::Status& status) {
+  on_yes_ = nullptr;
+  if (!status.ok()) {
+    sources_.clear();
+    printer_.OnCellFinished(0, {});  // it may have begun
+    printer_.EndLine();
+    if (!leaving_) Say(std::string(status.message()));
+  }
+  if (!leaving_) RunNext();
+}
+
+CallObserver& Prompt::Others(const std::string& by) {
+  others_.set_by(by);
+  return others_;
+}
+
+void Prompt::OnChange(SessionChange change) {
+  switch (change) {
+    case SessionChange::kReset:
+      return Say("another client has reset the session: a fresh namespace");
+    case SessionChange::kRewound:
+      log().Rewind(session_.next_cell());
+      return Say("another client has rewound the session: the state is that of before cell " +
+                 std::to_string(session_.next_cell()));
+    case SessionChange::kClosed:
+      return Say("the session was closed; the next cell opens it anew");
+  }
+}
+
+void Prompt::OnMoved() {
+  if (!is_asking_) editor_.SetPrompt(prompt(), ContinuationOf(prompt()));
+}
+
+void Prompt::OnLost() {
+  if (leaving_) return;
+  Say("the daemon is gone, and with it the state; the next cell starts anew");
+  OnMoved();
 }
 
 void Prompt::Leave(int exit_code) {
   if (std::exchange(leaving_, true)) return;
   exit_code_ = exit_code;
   editor_.Close();
-  console_.Finish();
+  session_.Leave([this] { foreground_.loop().Stop(); });
 }
 
 }  // namespace cellar::host

@@ -1,6 +1,6 @@
-// A person's prompt: cells are edited as blocks and run as they are entered. Lives on the console's
-// loop, so output of background tasks appears while one types, and keys typed while a cell runs
-// wait for the next prompt.
+// A person's prompt: cells are edited as blocks and run as they are entered. Lives on the
+// foreground's loop, so what background tasks and others print appears while one types, and keys
+// typed while a cell runs wait for the next prompt.
 #pragma once
 
 #include <deque>
@@ -12,20 +12,25 @@
 #include <vector>
 
 #include "host/console/call_printer.h"
-#include "host/console/console.h"
+#include "host/console/foreground.h"
+#include "host/output/artifacts.h"
 #include "host/repl/cell_log.h"
 #include "host/repl/completer.h"
 #include "host/repl/editor.h"
 #include "host/repl/history_file.h"
 #include "host/repl/input_desk.h"
+#include "host/repl/others_cells.h"
+#include "host/repl/prompt_session.h"
 #include "host/repl/raw_terminal.h"
 
 namespace cellar::host {
 
-class Prompt : private EditorListener, private CellObserver {
+class Prompt : private EditorListener, private PromptSessionListener {
  public:
-  // `desk` is what the console's session has for a bridge; `session_name` is whose history it is.
-  Prompt(Console& console, InputDesk& desk, const std::string& session_name);
+  // What it borrows outlives it. `desk` is where the session's cells ask for input; `images` is
+  // where those are saved that the terminal cannot show.
+  Prompt(Foreground& foreground, PromptSession& session, InputDesk& desk,
+         const ArtifactStore& images);
   ~Prompt() override;
   Prompt(const Prompt&) = delete;
 
@@ -36,11 +41,20 @@ class Prompt : private EditorListener, private CellObserver {
   void OnEntered(std::string text) override;
   void OnEndOfInput(bool has_text) override;
   void OnTab(std::string text, size_t cursor) override;
+  void OnCellStarted(size_t index, const CallCell& cell) override;
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
+  void OnCellFinished(size_t index, const CellResult& result) override;
+  CallObserver& Others(const std::string& by) override;
+  void OnChange(SessionChange change) override;
+  void OnMoved() override;
+  void OnLost() override;
 
-  Session& session();
+  CellLog& log() { return logs_[session_.name()]; }
+  std::string prompt() const;
+  static std::string ContinuationOf(const std::string& prompt);
+  void Greet() const;
   void Show();
   void OnKeys();
   void OnKeysWhileRunning(std::string_view keys);
@@ -51,7 +65,7 @@ class Prompt : private EditorListener, private CellObserver {
   void Ask(const std::string& question, std::function<void()> on_yes);
   void Say(const std::string& text);
   void RunNext();
-  void OnOutcome(absl::StatusOr<CellOutcome> outcome);
+  void OnDone(const absl::Status& status);
   void Leave(int exit_code);
 
   // The commands, each with what stands behind its name; they end with Show(), now or later.
@@ -72,7 +86,8 @@ class Prompt : private EditorListener, private CellObserver {
   void Switch(const std::string& name);
   void Sessions(const std::string&);
 
-  Console& console_;
+  Foreground& foreground_;
+  PromptSession& session_;
   InputDesk& desk_;
   CallPrinter printer_;
   const bool can_paint_;
@@ -81,10 +96,9 @@ class Prompt : private EditorListener, private CellObserver {
   Completer completer_;
   HistoryFile history_;
   bool keeps_history_ = true;
-  CellLog log_;
-  // Branches of the console's session, which has no name here, by name.
-  std::map<std::string, std::unique_ptr<Session>> branches_;
-  std::string current_;              // the name of the session that cells run in
+  std::map<std::string, CellLog> logs_;  // by the session's name
+  OthersCells others_;
+  std::string source_;               // of the own cell under way
   std::deque<std::string> sources_;  // of cells that are to run
   bool is_loading_ = false;          // and they come from a file
   bool is_asking_ = false;           // the editor is open for a cell's input()

@@ -16,9 +16,6 @@
 namespace cellar::host {
 namespace {
 
-// What the session that the prompt began with is called.
-constexpr char kMain[] = "main";
-
 // "the state is that of before cell 3; not carried over: a thread"
 std::string Told(const Standing& standing) {
   std::string text = "the state is that of before cell " + std::to_string(standing.before_cell);
@@ -48,8 +45,8 @@ const std::vector<Prompt::Command>& Prompt::Commands() {
       {"undo", "", "the state of before the last cell", &Prompt::Undo},
       {"rewind", "N", "the state of before cell N", &Prompt::Rewind},
       {"branch", "NAME", "a second session that goes on from here", &Prompt::Branch},
-      {"switch", "NAME", "go to a branch; main is where it began", &Prompt::Switch},
-      {"sessions", "", "the branches of this prompt", &Prompt::Sessions},
+      {"switch", "NAME", "go to another session", &Prompt::Switch},
+      {"sessions", "", "the sessions one can go to", &Prompt::Sessions},
       {"quit", "", "leave, as Ctrl-D does", &Prompt::Quit},
   };
   return commands;
@@ -94,15 +91,15 @@ void Prompt::Help(const std::string&) {
 }
 
 void Prompt::Reset(const std::string&) {
-  session().Reset([this](const absl::Status& status) {
+  session_.Reset([this](const absl::Status& status) {
     Say(status.ok() ? "a fresh namespace" : std::string(status.message()));
     Show();
   });
 }
 
 void Prompt::Save(const std::string& path) {
-  const absl::Status status = SaveCells(log_.cells(), path);
-  Say(status.ok() ? std::to_string(log_.cells().size()) + " cells saved in " + path
+  const absl::Status status = SaveCells(log().cells(), path);
+  Say(status.ok() ? std::to_string(log().cells().size()) + " cells saved in " + path
                   : std::string(status.message()));
   Show();
 }
@@ -126,13 +123,13 @@ void Prompt::Load(const std::string& path) {
 void Prompt::ShowSource(std::string_view source) {
   std::string text = Printable(source);
   if (WantsColour(STDOUT_FILENO)) text = Highlight(text);
-  WriteAll(STDOUT_FILENO, "In [" + std::to_string(session().next_cell()) + "]: " + text + "\n");
+  WriteAll(STDOUT_FILENO, prompt() + text + "\n");
 }
 
 void Prompt::Expand(const std::string&) {
-  if (!log_.empty()) {
+  if (!log().empty()) {
     printer_.ShowAll();
-    for (const RecordedOutput& output : log_.cells().back().outputs) {
+    for (const RecordedOutput& output : log().cells().back().outputs) {
       if (output.kind == RecordedOutput::Kind::kStream) {
         printer_.OnText(output.stream, output.text);
       } else {
@@ -157,47 +154,44 @@ void Prompt::Rewind(const std::string& cell) {
 }
 
 void Prompt::RewindTo(std::optional<uint32_t> cell) {
-  session().Rewind(cell, [this](absl::StatusOr<Standing> standing) {
+  session_.Rewind(cell, [this](absl::StatusOr<Standing> standing) {
+    if (standing.ok()) log().Rewind(standing->before_cell);
     Say(standing.ok() ? Told(*standing) : std::string(standing.status().message()));
     Show();
   });
 }
 
 void Prompt::Branch(const std::string& name) {
-  if (name == kMain || branches_.contains(name)) {
-    Say("there is a session " + name + " already");
-    return Show();
-  }
-  session().Branch({}, [this, name](absl::StatusOr<Session::Branched> branched) {
-    if (branched.ok()) branches_[name] = std::move(branched->session);
-    Say(branched.ok()
-            ? "branched: " + Told(branched->standing) + "; :switch " + name + " goes there"
-            : std::string(branched.status().message()));
+  session_.Branch(name, [this, name](absl::StatusOr<Standing> standing) {
+    if (standing.ok()) logs_[name] = log();
+    Say(standing.ok() ? "branched: " + Told(*standing) + "; :switch " + name + " goes there"
+                      : std::string(standing.status().message()));
     Show();
   });
 }
 
 void Prompt::Switch(const std::string& name) {
-  if (name == kMain || branches_.contains(name)) {
-    session().ObserveBackground(nullptr);
-    current_ = name == kMain ? "" : name;
-    session().ObserveBackground(this);
-  } else {
-    Say("no session " + name + " here; :branch makes one, :sessions lists them");
-  }
-  Show();
+  session_.Switch(name, [this](const absl::Status& status) {
+    if (!status.ok()) Say(std::string(status.message()));
+    Show();
+  });
 }
 
 void Prompt::Sessions(const std::string&) {
-  const auto line = [this](const std::string& name, Session& session) {
-    const bool here = current_ == (name == kMain ? "" : name);
-    return (here ? "* " : "  ") + Printable(name) + ", " + std::to_string(session.cells_run()) +
-           " cells run\n";
-  };
-  std::string text = line(kMain, console_.session());
-  for (auto& [name, branch] : branches_) text += line(name, *branch);
-  WriteAll(STDOUT_FILENO, text);
-  Show();
+  session_.List([this](absl::StatusOr<std::vector<PromptSession::Listed>> sessions) {
+    if (!sessions.ok()) {
+      Say(std::string(sessions.status().message()));
+      return Show();
+    }
+    std::string text;
+    for (const PromptSession::Listed& listed : *sessions) {
+      text += (listed.name == session_.name() ? "* " : "  ") + Printable(listed.name) + ", " +
+              std::to_string(listed.cells_run) + " cells run" + (listed.busy ? ", busy" : "") +
+              "\n";
+    }
+    WriteAll(STDOUT_FILENO, text);
+    Show();
+  });
 }
 
 }  // namespace cellar::host

@@ -28,15 +28,16 @@ class OwnStream : public CallStream {
  public:
   using CallStream::CallStream;
 
- private:
-  void SendDone(const absl::StatusOr<CallResult>& result) override {
-    Emit(result.ok() ? ResultFrame(id(), *result) : RefusedFrame(id(), result.status()));
-  }
-
-  Frame CellFrame(std::string_view type) const {
+ protected:
+  virtual Frame CellFrame(std::string_view type) const {
     Frame frame = NewFrame(type);
     frame.Key("cell").Number(static_cast<int64_t>(cell()));
     return frame;
+  }
+
+ private:
+  void SendDone(const absl::StatusOr<CallResult>& result) override {
+    Emit(result.ok() ? ResultFrame(id(), *result) : RefusedFrame(id(), result.status()));
   }
 
   void SendStarted(const CallCell& cell) override {
@@ -74,6 +75,32 @@ class OwnStream : public CallStream {
     WriteCellFields(result, /*with_outputs=*/false, frame.json());
     Emit(frame.Take());
   }
+};
+
+class WatchedStream : public OwnStream {
+ public:
+  WatchedStream(EventLoop& loop, RequestId id, std::string handle, std::string by, Send send)
+      : OwnStream(loop, std::move(id), std::move(send)),
+        handle_(std::move(handle)),
+        by_(std::move(by)) {}
+
+ private:
+  Frame CellFrame(std::string_view type) const override {
+    Frame frame = OwnStream::CellFrame(type);
+    frame.Key("call").String(handle_);
+    return frame;
+  }
+
+  void SendStarted(const CallCell& cell) override {
+    Frame frame = CellFrame("started");
+    frame.Key("title").String(cell.title);
+    frame.Key("by").String(by_);
+    frame.Key("code").String(cell.code);
+    Emit(frame.Take());
+  }
+
+  const std::string handle_;
+  const std::string by_;
 };
 
 class BareStream : public CallStream {
@@ -142,6 +169,13 @@ std::unique_ptr<CallStream> CallStream::Create(EventLoop& loop, bool is_bare, Re
                                                Send send) {
   if (is_bare) return std::make_unique<BareStream>(loop, std::move(id), std::move(send));
   return std::make_unique<OwnStream>(loop, std::move(id), std::move(send));
+}
+
+std::unique_ptr<CallStream> CallStream::CreateWatched(EventLoop& loop, RequestId id,
+                                                      std::string handle, std::string by,
+                                                      Send send) {
+  return std::make_unique<WatchedStream>(loop, std::move(id), std::move(handle), std::move(by),
+                                         std::move(send));
 }
 
 void CallStream::OnText(Stream stream, std::string_view bytes) {

@@ -1,5 +1,6 @@
 // What a call does, as frames while it does it. Two shapes: cellar's own, whose frames have the
-// fields that outputs have in a result; and that of the runner of old, for bare requests.
+// fields that outputs have in a result, and, for those who watch another's call, say which; and
+// that of the runner of old, for bare requests.
 //
 // Lives on the loop's thread, as long as its call.
 #pragma once
@@ -24,6 +25,9 @@ class CallStream : public CallObserver {
   using Send = std::function<void(std::string frame)>;
 
   static std::unique_ptr<CallStream> Create(EventLoop& loop, bool is_bare, RequestId id, Send send);
+  // For a watch: of the call of that handle, made by `by`.
+  static std::unique_ptr<CallStream> CreateWatched(EventLoop& loop, RequestId id,
+                                                   std::string handle, std::string by, Send send);
 
   CallStream(EventLoop& loop, RequestId id, Send send)
       : loop_(loop), id_(std::move(id)), send_(std::move(send)) {}

@@ -16,9 +16,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A result may carry all displays of a call.
-constexpr size_t kMaxFrameBytes = size_t{1} << 30;
-
 }  // namespace
 
 std::string TextIn(const ordered_json& frame, const char* name) {
@@ -29,6 +26,10 @@ std::string TextIn(const ordered_json& frame, const char* name) {
 int64_t NumberIn(const ordered_json& frame, const char* name) {
   auto found = frame.find(name);
   return found != frame.end() && found->is_number() ? found->get<int64_t>() : 0;
+}
+
+std::string LineOf(const ordered_json& request) {
+  return request.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 Client::Client(UniqueFd socket) : socket_(std::move(socket)), splitter_(kMaxFrameBytes) {}
@@ -43,9 +44,7 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(UniqueFd socket) {
 }
 
 absl::Status Client::Send(const ordered_json& request) {
-  const std::string line =
-      request.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-  if (WriteAll(socket_.get(), line)) return absl::OkStatus();
+  if (WriteAll(socket_.get(), LineOf(request))) return absl::OkStatus();
   return absl::UnavailableError("the daemon has ended");
 }
 

@@ -1,5 +1,5 @@
 // The client's end of the line protocol, for commands: they have one request and wait for its
-// frames. Blocks; not for a loop's thread.
+// frames. Blocks; what has a loop goes on with a Link.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,11 @@ namespace cellar::host {
 // A field of a frame; empty, or 0, when it is not there or something else.
 std::string TextIn(const nlohmann::ordered_json& frame, const char* name);
 int64_t NumberIn(const nlohmann::ordered_json& frame, const char* name);
+// A request as it is sent.
+std::string LineOf(const nlohmann::ordered_json& request);
+
+// A result may carry all displays of a call.
+inline constexpr size_t kMaxFrameBytes = size_t{1} << 30;
 
 class Client {
  public:
@@ -34,9 +39,8 @@ class Client {
   // Sends a request and waits for its last frame.
   absl::StatusOr<nlohmann::ordered_json> Ask(const nlohmann::ordered_json& request);
 
-  // To be polled when there is no frame here already.
-  int fd() const { return socket_.get(); }
-  bool has_frame() const { return !lines_.empty(); }
+  // For a Link that goes on, when every request has been answered.
+  const UniqueFd& socket() const { return socket_; }
 
  private:
   explicit Client(UniqueFd socket);

@@ -16,6 +16,7 @@ namespace {
 // What one client may have under way.
 constexpr size_t kMaxCalls = 1024;
 constexpr size_t kMaxCallBytes = size_t{256} << 20;
+constexpr size_t kMaxWatches = 16;
 
 absl::Status NoSuchSession(const std::string& session) {
   return absl::NotFoundError(absl::StrCat("there is no session \"", session, "\""));
@@ -29,6 +30,9 @@ void WriteSession(const SessionInfo& info, JsonWriter& json) {
   json.Key("busy").Bool(info.busy);
   json.Key("waiting").Number(static_cast<int64_t>(info.waiting));
   json.Key("cells_run").Number(static_cast<int64_t>(info.cells_run));
+  json.Key("snapshots").BeginArray();
+  for (uint32_t before_cell : info.snapshots) json.Number(before_cell);
+  json.EndArray();
   json.Key("memory_bytes").Number(static_cast<int64_t>(info.memory_bytes));
   json.Key("worker_pid").Number(info.worker_pid);
   json.Key("owners").BeginArray();
@@ -124,6 +128,10 @@ void Connection::OnResult(const RequestId& id, const std::string& session,
 }
 
 void Connection::Do(const RequestId& id, CancelRequest request) {
+  if (watches_.erase(request.call) > 0) {
+    Send(OkFrame(request.call));
+    return Send(OkFrame(id));
+  }
   CallId call = 0;
   if (auto own = calls_.find(request.call); own != calls_.end()) {
     call = own->second.call;
@@ -157,7 +165,12 @@ void Connection::Do(const RequestId& id, InterruptRequest request) {
 void Connection::Do(const RequestId& id, RewindRequest request) {
   Session* session = server_.registry_.Find(request.session);
   if (session == nullptr) return Send(RefusedFrame(id, NoSuchSession(request.session)));
-  session->Rewind(request.cell, AnswerStanding(id));
+  session->Rewind(request.cell,
+                  [&service = server_.service_, name = request.session,
+                   answer = AnswerStanding(id)](const absl::StatusOr<Standing>& standing) mutable {
+                    if (standing.ok()) service.Tell(name, SessionChange::kRewound);
+                    answer(standing);
+                  });
 }
 
 void Connection::Do(const RequestId& id, BranchRequest request) {
@@ -200,6 +213,40 @@ void Connection::Do(const RequestId& id, SessionsRequest) {
     frame.json().EndArray();
     Send(frame.Take());
   }));
+}
+
+void Connection::Do(const RequestId& id, WatchRequest request) {
+  if (!server_.options_.unavailable.ok()) {
+    return Send(RefusedFrame(id, server_.options_.unavailable));
+  }
+  if (watches_.contains(id) || watches_.size() >= kMaxWatches) {
+    return Send(RefusedFrame(
+        id, absl::ResourceExhaustedError("a watch of that id is under way, or too many are")));
+  }
+  const std::string session = request.session;
+  if (server_.registry_.Find(session) != nullptr) return StartWatch(id, session);
+  using Hold = absl::StatusOr<SessionHold>;
+  server_.registry_.Acquire({.id = session,
+                             .opening_cwd = std::move(request.opening_cwd),
+                             .opening_interpreter = std::move(request.opening_interpreter)},
+                            Later<Hold>([this, id, session](Hold hold) {
+                              absl::Status status = hold.status();
+                              if (status.ok()) status = hold->session().Prepare();
+                              if (!status.ok()) return Send(RefusedFrame(id, status));
+                              StartWatch(id, session);
+                            }));
+}
+
+void Connection::StartWatch(const RequestId& id, const std::string& session) {
+  const auto is_own = [this](const std::string& handle) {
+    return std::ranges::any_of(
+        calls_, [&](const auto& call) { return HandleOf(call.second.call) == handle; });
+  };
+  std::unique_ptr<SessionWatch>& watch = watches_[id];
+  watch = std::make_unique<SessionWatch>(
+      SessionWatch::Place{server_.loop_, server_.registry_, server_.service_}, id, session, is_own,
+      [this](const std::string& frame) { Send(frame); });
+  watch->Start();
 }
 
 void Connection::Do(const RequestId& id, WaitRequest request) {

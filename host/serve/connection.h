@@ -15,6 +15,7 @@
 #include "host/serve/client_bridge.h"
 #include "host/serve/line_stream.h"
 #include "host/serve/request.h"
+#include "host/serve/session_watch.h"
 
 namespace cellar::host {
 
@@ -56,6 +57,7 @@ class Connection : private LineStream::Listener, private Answerer {
   void Do(const RequestId& id, BranchRequest request);
   void Do(const RequestId& id, CloseRequest request);
   void Do(const RequestId& id, SessionsRequest request);
+  void Do(const RequestId& id, WatchRequest request);
   void Do(const RequestId& id, WaitRequest request);
   void Do(const RequestId& id, TailRequest request);
   void Do(const RequestId& id, QueryRequest request);
@@ -78,6 +80,7 @@ class Connection : private LineStream::Listener, private Answerer {
   absl::AnyInvocable<void(T)> Later(absl::AnyInvocable<void(T)> answer);
   // Says where a session stands that has been rewound or has branched off.
   absl::AnyInvocable<void(absl::StatusOr<Standing>)> AnswerStanding(const RequestId& id);
+  void StartWatch(const RequestId& id, const std::string& session);
   void GiveUpCalls();
   void LeaveIfDone();
   void Leave();
@@ -86,7 +89,8 @@ class Connection : private LineStream::Listener, private Answerer {
   LineStream stream_;
   size_t line_bytes_ = 0;  // of the request that is being read
   std::map<RequestId, RunningCall> calls_;
-  size_t call_bytes_ = 0;         // of calls_
+  size_t call_bytes_ = 0;  // of calls_
+  std::map<RequestId, std::unique_ptr<SessionWatch>> watches_;
   size_t unanswered_ = 0;         // other requests whose answer comes later
   std::set<std::string> owners_;  // in whose names this client has made calls
   bool ended_ = false;            // nothing more is read

@@ -11,6 +11,7 @@
 #include <climits>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -110,6 +111,18 @@ bool HandsOver(Client& client) {
 }
 
 }  // namespace
+
+std::string ThisClient(const std::string& command) {
+  constexpr std::string_view kDevices = "/dev/";
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    const char* terminal = ttyname(fd);
+    if (terminal == nullptr) continue;
+    std::string_view name = terminal;
+    if (name.starts_with(kDevices)) name.remove_prefix(kDevices.size());
+    return absl::StrCat(command, " on ", std::string(name));
+  }
+  return absl::StrCat(command, ", process ", getpid());
+}
 
 absl::StatusOr<std::unique_ptr<Client>> DialDaemon(const Environment& env) {
   CELLAR_ASSIGN_OR_RETURN(RuntimeDirectory directory, OpenRuntimeDirectory(env));

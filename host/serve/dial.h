@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "host/runtime/environment.h"
@@ -16,5 +17,8 @@ absl::StatusOr<std::unique_ptr<Client>> DialDaemon(const Environment& env);
 // holds nothing. A daemon of another version that holds sessions is used as it is, if it speaks
 // this program's protocol.
 absl::StatusOr<std::unique_ptr<Client>> DialOrStartDaemon(const Environment& env);
+
+// How others on a session are told of this process: "eval on pts/3", "eval, process 4711".
+std::string ThisClient(const std::string& command);
 
 }  // namespace cellar::host

@@ -19,6 +19,7 @@ using nlohmann::json;
 
 constexpr size_t kMaxIdBytes = 256;
 constexpr size_t kMaxNameBytes = 4096;
+constexpr size_t kMaxByBytes = 256;
 constexpr size_t kMaxQueryBytes = size_t{1} << 20;
 // A tool may answer with anything.
 constexpr size_t kMaxDepth = 100;
@@ -108,11 +109,13 @@ using What = decltype(Request::what);
 absl::StatusOr<What> ReadEval(json& request) {
   FieldReader fields(request);
   EvalRequest eval = {.stream = fields.Flag("stream", true)};
+  const std::string by = fields.Text("by", /*required=*/false, kMaxByBytes);
   const std::string interpreter = fields.Text("interpreter");
   const std::string opening_cwd = fields.Text("opening_cwd");
   const std::string opening_interpreter = fields.Text("opening_interpreter");
   CELLAR_RETURN_IF_ERROR(fields.problem());
   CELLAR_ASSIGN_OR_RETURN(eval.call, CallFromJson(request));
+  if (!by.empty()) eval.call.by = by;
   eval.call.interpreter = interpreter;
   eval.call.opening_cwd = opening_cwd;
   eval.call.opening_interpreter = opening_interpreter;
@@ -181,6 +184,15 @@ absl::StatusOr<What> ReadBranch(json& request) {
   }
   CELLAR_RETURN_IF_ERROR(fields.Finish());
   return branch;
+}
+
+absl::StatusOr<What> ReadWatch(json& request) {
+  FieldReader fields(request);
+  WatchRequest watch = {.session = fields.Text("session"),
+                        .opening_cwd = fields.Text("opening_cwd"),
+                        .opening_interpreter = fields.Text("opening_interpreter")};
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  return watch;
 }
 
 absl::StatusOr<What> ReadWait(json& request) {
@@ -318,6 +330,7 @@ constexpr RequestType kRequestTypes[] = {
     {"branch", ReadBranch},
     {"close", ReadOfSession<CloseRequest>},
     {"sessions", ReadPlain<SessionsRequest>},
+    {"watch", ReadWatch},
     {"wait", ReadWait},
     {"tail", ReadTail},
     {"complete", ReadQuery<wire::QueryKind::kComplete>},

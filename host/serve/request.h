@@ -34,7 +34,7 @@ struct EvalRequest {
   bool is_bare = false;
   bool stream = true;  // false: nothing but the last frame
 };
-// Of an eval under way on this connection, by its id, or of any call, by its handle.
+// Of an eval or a watch under way on this connection, by its id, or of any call, by its handle.
 struct CancelRequest {
   RequestId call;
   std::string handle;
@@ -60,6 +60,13 @@ struct CloseRequest {
   std::string session;
 };
 struct SessionsRequest {};
+// To be told of all that happens on a session, which is opened if it is not. Ends when it is
+// cancelled.
+struct WatchRequest {
+  std::string session;
+  std::string opening_cwd;
+  std::string opening_interpreter;
+};
 struct WaitRequest {
   std::string handle;
   absl::Duration limit = absl::Seconds(kMaxBackgroundAfter);
@@ -94,8 +101,8 @@ struct HandoverRequest {};
 struct Request {
   RequestId id;
   std::variant<EvalRequest, CancelRequest, ResetRequest, InterruptRequest, RewindRequest,
-               BranchRequest, CloseRequest, SessionsRequest, WaitRequest, TailRequest, QueryRequest,
-               HelloRequest, ToolsRequest, ReplyRequest, ExitRequest, ShutdownRequest,
+               BranchRequest, CloseRequest, SessionsRequest, WatchRequest, WaitRequest, TailRequest,
+               QueryRequest, HelloRequest, ToolsRequest, ReplyRequest, ExitRequest, ShutdownRequest,
                HandoverRequest>
       what;
 };

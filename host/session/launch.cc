@@ -31,15 +31,6 @@ absl::StatusOr<std::string> ResolveDirectory(const std::string& given) {
   return path.string();
 }
 
-// One for each host; it is made when there is something to put into it.
-std::string ArtifactsDirectory(const LaunchQuery& query) {
-  if (!query.artifacts_directory.empty()) return query.artifacts_directory;
-  if (std::string given = EnvironmentValue(query.env, "PI_ARTIFACTS_DIR"); !given.empty()) {
-    return given;
-  }
-  return absl::StrCat(StateDirectory(query.env), "/", kHostArtifactsPrefix, getpid());
-}
-
 SinkOptions OutputLimits(const Settings& settings) {
   SinkOptions output;
   output.budget_bytes = static_cast<size_t>(settings.output_budget_bytes);
@@ -59,6 +50,11 @@ std::string StateDirectory(const Environment& env) {
                                : fs::path(absl::StrCat("/tmp/cellar-", getuid()));
   }
   return state / "cellar";
+}
+
+std::string ArtifactsDirectory(const Environment& env) {
+  if (std::string given = EnvironmentValue(env, "PI_ARTIFACTS_DIR"); !given.empty()) return given;
+  return absl::StrCat(StateDirectory(env), "/", kHostArtifactsPrefix, getpid());
 }
 
 ArtifactLimits ArtifactLimitsFrom(const Settings& settings) {
@@ -88,7 +84,10 @@ absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
                                              .env = query.env,
                                              .executable_directory = ExecutableDirectory(),
                                              .python_minor = python.minor}));
-  launch.artifacts_directory = ArtifactsDirectory(query);
+  launch.artifacts_directory = query.artifacts_directory;
+  if (launch.artifacts_directory.empty()) {
+    launch.artifacts_directory = ArtifactsDirectory(query.env);
+  }
   CELLAR_ASSIGN_OR_RETURN(
       runtime.environment,
       BuildWorkerEnvironment(query.env, settings, launch.interpreter,

@@ -34,6 +34,10 @@ struct Launch {
 // Where cellar keeps what lasts and is not settings; it may not exist yet.
 std::string StateDirectory(const Environment& env);
 
+// Where a process keeps its artifacts: each has a directory of its own, unless PI_ARTIFACTS_DIR
+// names one. It is made when there is something to put into it.
+std::string ArtifactsDirectory(const Environment& env);
+
 ArtifactLimits ArtifactLimitsFrom(const Settings& settings);
 
 // Reads files, and runs a program where they do not tell enough (see ChooseInterpreter): not for

@@ -15,6 +15,21 @@ absl::Status SessionExists(const std::string& id) {
 
 }  // namespace
 
+// What a session prints between calls, with its name.
+class SessionRegistry::BackgroundRelay : public CellObserver {
+ public:
+  BackgroundRelay(const SessionRegistry& registry, const std::string& id)
+      : registry_(registry), id_(id) {}
+
+  void OnBackgroundText(Stream stream, std::string_view text) override {
+    if (registry_.listener_ != nullptr) registry_.listener_->OnBackgroundText(id_, stream, text);
+  }
+
+ private:
+  const SessionRegistry& registry_;
+  const std::string id_;
+};
+
 SessionLimits LimitsFrom(const Settings& settings) {
   return {.max_sessions = static_cast<size_t>(settings.max_sessions),
           .idle_timeout = settings.idle_timeout,
@@ -131,14 +146,16 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   options.bridge = bridge_;
   if (!query.per_call) options.fresh_reason = lost_.Take(query.id);
   open.session = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));
-  SetRelieve(open);
-  memory_.Add(*open.session);
+  Connect(open);
   return &open;
 }
 
-void SessionRegistry::SetRelieve(OpenSession& open) {
+void SessionRegistry::Connect(OpenSession& open) {
   open.session->SetRelieve(
       [this, &open](EventLoop::Task done) { Relieve(open.session.get(), std::move(done)); });
+  open.background = std::make_unique<BackgroundRelay>(*this, open.key.id);
+  open.session->ObserveBackground(open.background.get());
+  memory_.Add(*open.session);
 }
 
 void SessionRegistry::Join(OpenSession& open, Request request) {
@@ -258,8 +275,7 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
                             open.session = std::move(made->session);
                             open.opened = open.last_used = MonotonicNow();
                             open.use = next_use_++;
-                            SetRelieve(open);
-                            memory_.Add(*open.session);
+                            Connect(open);
                             Rest(open);
                             done(std::move(made->standing));
                           });
@@ -278,6 +294,9 @@ void SessionRegistry::List(ListCallback done) {
                      .worker_pid = open.session->worker_pid(),
                      .opened = open.opened,
                      .last_used = open.last_used});
+    for (const KeptSnapshot& kept : open.session->snapshots().kept) {
+      infos.back().snapshots.push_back(kept.before_cell);
+    }
     if (infos.back().worker_pid > 0) workers.push_back(infos.back().worker_pid);
   }
   memory_.Measure(std::move(workers), [infos = std::move(infos), done = std::move(done)](

@@ -66,10 +66,22 @@ struct SessionInfo {
   bool busy = false;
   size_t waiting = 0;
   uint64_t cells_run = 0;
-  uint64_t memory_bytes = 0;  // PSS of the worker and all it started
+  std::vector<uint32_t> snapshots;  // the cells before which one is kept
+  uint64_t memory_bytes = 0;        // PSS of the worker and all it started
   int worker_pid = -1;
   absl::Time opened;
   absl::Time last_used;
+};
+
+// Hears what happens on sessions that nobody has asked for.
+class SessionListener {
+ public:
+  virtual ~SessionListener() = default;
+  // Printed while no call runs, by what earlier cells started.
+  virtual void OnBackgroundText(const std::string& id, Stream stream, std::string_view text) = 0;
+  virtual void OnClosing(const std::string& id) = 0;
+  // Somebody looks at the session: it is not closed for being idle.
+  virtual bool IsWatched(const std::string& id) const = 0;
 };
 
 class SessionRegistry;
@@ -133,6 +145,9 @@ class SessionRegistry {
   bool Close(const std::string& id, EventLoop::Task done);
   void CloseAll(EventLoop::Task done);
 
+  // Hears of all sessions until it is taken away with null.
+  void Listen(SessionListener* listener) { listener_ = listener; }
+
   // Answers the calls of the cells of all sessions opened from now on, and outlives them.
   void AnswerCalls(BridgeProvider* provider) { bridge_ = provider; }
   // Tells all sessions what the provider offers now.
@@ -160,9 +175,11 @@ class SessionRegistry {
     SessionQuery query;
     HoldCallback held;
   };
+  class BackgroundRelay;
   struct OpenSession {
     SessionKey key;
     Settings settings;
+    std::unique_ptr<BackgroundRelay> background;  // outlives the session
     std::unique_ptr<Session> session;
     bool per_call = false;
     std::set<std::string> owners;
@@ -185,7 +202,7 @@ class SessionRegistry {
   OpenSession* Match(const SessionQuery& query, const Launch* launch);
   absl::StatusOr<OpenSession*> Open(const SessionQuery& query, const Launch& launch);
   absl::Status MakeRoom();
-  void SetRelieve(OpenSession& open);
+  void Connect(OpenSession& open);
   void Join(OpenSession& open, Request request);
   void Grant(OpenSession& open);
   void Release(TicketId ticket);
@@ -203,6 +220,7 @@ class SessionRegistry {
   Launcher& launcher_;
   SessionLimits limits_;
   BridgeProvider* bridge_ = nullptr;
+  SessionListener* listener_ = nullptr;
 
   std::list<OpenSession> sessions_;
   // By session id, in order of arrival: requests whose session is not known yet. The first of each

@@ -30,6 +30,7 @@ void SessionRegistry::Rest(OpenSession& open) {
   if (limits_.idle_timeout <= absl::ZeroDuration()) return;
   loop_.Cancel(open.idle_timer);
   open.idle_timer = loop_.After(limits_.idle_timeout, [this, &open] {
+    if (listener_ != nullptr && listener_->IsWatched(open.key.id)) return Rest(open);
     Evict(open,
           absl::StrCat("it was closed after ", absl::FormatDuration(limits_.idle_timeout),
                        " without a call"),
@@ -96,6 +97,7 @@ void SessionRegistry::StartClosing(OpenSession& open, EventLoop::Task when_close
   open.when_closed.push_back(std::move(when_closed));
   if (std::exchange(open.closing, true)) return;
   loop_.Cancel(open.idle_timer);
+  if (listener_ != nullptr && !open.per_call) listener_->OnClosing(open.key.id);
   for (Request& request : std::exchange(open.waiting, {})) {
     Fail(std::move(request), absl::CancelledError("the session was closed"));
   }

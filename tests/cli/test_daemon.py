@@ -233,7 +233,7 @@ class Daemon(DaemonTest):
         self.assertEqual(client.stdout.readline(), b"on\n")
         os.kill(self.daemon_pid(), signal.SIGKILL)
         self.assertEqual(client.wait(DEADLINE_S), 3)
-        self.assertEqual(client.stderr.read(), b"cellar: the daemon has ended\n")
+        self.assertEqual(client.stderr.read(), b"cellar: the daemon ended before it answered\n")
 
     def test_it_ends_by_itself_when_it_has_nothing_to_do(self):
         daemon = self.start("daemon", "run", "--idle-exit", "0.3")

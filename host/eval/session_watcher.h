@@ -1,0 +1,30 @@
+// Somebody who looks at a session: sees the calls that anybody makes on it, and what else becomes
+// of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "host/eval/call.h"
+#include "host/eval/call_runner.h"
+
+namespace cellar::host {
+
+// What happens to a session other than by a call.
+enum class SessionChange { kReset, kRewound, kClosed };
+
+// Called on the loop's thread; must not block, nor stop watching.
+class SessionWatcher {
+ public:
+  virtual ~SessionWatcher() = default;
+  // A call has the session now. What its cells do is told to the observer, as long as the call has
+  // the session; null: to nobody.
+  virtual std::unique_ptr<CallObserver> OnCall(const std::string& handle, const Call& call) = 0;
+  virtual void OnCallOver(const std::string& handle) = 0;
+  // While no call has it.
+  virtual void OnBackgroundText(Stream stream, std::string_view text) = 0;
+  virtual void OnChange(SessionChange change) = 0;
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,79 @@
+#include "host/repl/local_session.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace cellar::host {
+
+LocalSession::~LocalSession() { session().ObserveBackground(nullptr); }
+
+Session& LocalSession::session() const {
+  auto branch = branches_.find(current_);
+  return branch == branches_.end() ? console_.session() : *branch->second;
+}
+
+void LocalSession::Start(PromptSessionListener& listener, StatusCallback ready) {
+  listener_ = &listener;
+  session().ObserveBackground(listener_);
+  ready(session().Prepare());
+}
+
+void LocalSession::Leave(absl::AnyInvocable<void()> done) {
+  console_.session().Close(std::move(done));
+}
+
+void LocalSession::Run(std::string code, StatusCallback done) {
+  const CallCell cell = {.code = std::move(code)};
+  listener_->OnCellStarted(0, cell);
+  session().Run({.code = cell.code, .observer = listener_},
+                [this, done = std::move(done)](absl::StatusOr<CellOutcome> outcome) mutable {
+                  if (!outcome.ok()) return done(outcome.status());
+                  CellResult result = {.status = CellRunStatus::kComplete};
+                  result.outcome = *std::move(outcome);
+                  listener_->OnCellFinished(0, result);
+                  done(absl::OkStatus());
+                });
+}
+
+void LocalSession::Complete(std::string text, uint32_t cursor, QueryCallback done) {
+  session().Query({.kind = wire::QueryKind::kComplete, .text = std::move(text), .cursor = cursor},
+                  std::move(done));
+}
+
+void LocalSession::Rewind(std::optional<uint32_t> cell, StandingCallback done) {
+  session().Rewind(cell, std::move(done));
+}
+
+void LocalSession::Branch(const std::string& name, StandingCallback done) {
+  if (name == kMain || branches_.contains(name)) {
+    return done(absl::AlreadyExistsError(absl::StrCat("there is a session ", name, " already")));
+  }
+  session().Branch(
+      {}, [this, name, done = std::move(done)](absl::StatusOr<Session::Branched> branched) mutable {
+        if (!branched.ok()) return done(branched.status());
+        branches_[name] = std::move(branched->session);
+        done(std::move(branched->standing));
+      });
+}
+
+void LocalSession::Switch(const std::string& name, StatusCallback done) {
+  if (name != kMain && !branches_.contains(name)) {
+    return done(absl::NotFoundError(
+        absl::StrCat("no session ", name, " here; :branch makes one, :sessions lists them")));
+  }
+  session().ObserveBackground(nullptr);
+  current_ = name;
+  session().ObserveBackground(listener_);
+  done(absl::OkStatus());
+}
+
+void LocalSession::List(ListCallback done) {
+  std::vector<Listed> all = {{.name = kMain, .cells_run = console_.session().cells_run()}};
+  for (const auto& [name, branch] : branches_) {
+    all.push_back({.name = name, .cells_run = branch->cells_run()});
+  }
+  done(std::move(all));
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,45 @@
+// The cells that others run on the prompt's session: shows whose they are, their source and what
+// they print, in whole lines above what is being typed, and keeps them in the log.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "host/console/call_printer.h"
+#include "host/repl/cell_log.h"
+#include "host/repl/editor.h"
+
+namespace cellar::host {
+
+class OthersCells : public CallObserver {
+ public:
+  struct Place {
+    CallPrinter& printer;
+    Editor& editor;
+    std::function<CellLog&()> log;        // of the session
+    std::function<uint32_t()> next_cell;  // of the session
+  };
+
+  explicit OthersCells(Place place) : place_(std::move(place)) {}
+
+  // Whose the cell is that is told of.
+  void set_by(const std::string& by) { by_ = by; }
+
+  void OnCellStarted(size_t index, const CallCell& cell) override;
+  void OnText(Stream stream, std::string_view text) override;
+  void OnBackgroundText(Stream stream, std::string_view text) override { OnText(stream, text); }
+  void OnDisplay(const wire::Display& display) override;
+  void OnCellFinished(size_t index, const CellResult& result) override;
+
+ private:
+  void Print(Stream stream, std::string_view text);
+
+  Place place_;
+  std::string by_;
+  std::string line_;  // that is not complete
+  Stream line_stream_ = Stream::kStdout;
+};
+
+}  // namespace cellar::host

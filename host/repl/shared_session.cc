@@ -1,0 +1,260 @@
+#include "host/repl/shared_session.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/base/status.h"
+#include "host/serve/call_frames.h"
+#include "host/serve/dial.h"
+
+namespace cellar::host {
+namespace {
+
+using nlohmann::ordered_json;
+
+Standing StandingIn(const ordered_json& done) {
+  Standing standing = {.before_cell = static_cast<uint32_t>(NumberIn(done, "before_cell"))};
+  for (const ordered_json& phrase : done.value("not_carried", ordered_json::array())) {
+    if (phrase.is_string()) standing.not_carried.push_back(phrase.get<std::string>());
+  }
+  return standing;
+}
+
+// A call that was cancelled while it waited has run nothing.
+absl::Status OutcomeOf(const ordered_json& done) {
+  CELLAR_RETURN_IF_ERROR(RefusalIn(done));
+  const ordered_json result = done.value("result", ordered_json::object());
+  const ordered_json cells = result.value("cells", ordered_json::array());
+  if (cells.empty() || TextIn(cells.front(), "status") != "not_run") return absl::OkStatus();
+  return absl::CancelledError("the cell was not run");
+}
+
+std::vector<PromptSession::Listed> ListIn(const ordered_json& done) {
+  std::vector<PromptSession::Listed> all;
+  for (const ordered_json& session : done.value("sessions", ordered_json::array())) {
+    if (!session.is_object()) continue;
+    all.push_back({.name = TextIn(session, "id"),
+                   .cells_run = static_cast<uint64_t>(NumberIn(session, "cells_run")),
+                   .busy = session.contains("busy") && session["busy"] == true});
+  }
+  return all;
+}
+
+}  // namespace
+
+SharedSession::SharedSession(EventLoop& loop, BridgeProvider& desk, SharedSessionOptions options)
+    : loop_(loop),
+      desk_(desk),
+      options_(std::move(options)),
+      replies_(std::make_shared<ReplyDesk>(
+          loop, [this](uint64_t call, const BridgeAnswer& answer) { Reply(call, answer); })) {}
+
+void SharedSession::Start(PromptSessionListener& listener, StatusCallback ready) {
+  listener_ = &listener;
+  Connect(std::move(ready));
+}
+
+// A daemon that has to be started first is waited for: there is nothing else to do.
+void SharedSession::Connect(StatusCallback done) {
+  if (link_ != nullptr) return done(absl::OkStatus());
+  absl::StatusOr<std::unique_ptr<Client>> client = DialOrStartDaemon(options_.env);
+  if (!client.ok()) return done(client.status());
+  const auto on_other = [this](const Frame& frame) {
+    if (TextIn(frame, "type") != "withdraw") return;
+    OnWithdraw(static_cast<uint64_t>(NumberIn(frame, "call")));
+  };
+  link_ =
+      std::make_unique<Link>(loop_, (*client)->socket(),
+                             Link::Events{.on_other = on_other, .on_gone = [this] { OnGone(); }});
+  link_->Ask({{"type", "hello"}, {"input", true}}, [](const Frame&) {});
+  Watch(options_.name, std::move(done));
+}
+
+void SharedSession::Watch(const std::string& name, StatusCallback done) {
+  const uint64_t number = watches_ + 1;
+  auto on_frame = [this, name, number, done = std::move(done)](const Frame& frame) mutable {
+    if (done && TextIn(frame, "type") == "done") {
+      return std::exchange(done, nullptr)(RefusalIn(frame));
+    }
+    if (done == nullptr) {
+      if (number == watches_) OnWatched(frame);
+      return;
+    }
+    options_.name = name;
+    watches_ = number;
+    Cancel(std::exchange(watch_, TextIn(frame, "id")));
+    OnState(frame);
+    std::exchange(done, nullptr)(absl::OkStatus());
+  };
+  link_->Ask({{"type", "watch"},
+              {"session", name},
+              {"opening_cwd", options_.opening_cwd},
+              {"opening_interpreter", options_.opening_interpreter}},
+             std::move(on_frame));
+}
+
+void SharedSession::OnWatched(const Frame& frame) {
+  const std::string type = TextIn(frame, "type");
+  if (type == "state") return OnState(frame);
+  if (!frame.contains("call")) return TellOf(frame, *listener_);  // of the session itself
+  if (type == "started") shown_by_ = TextIn(frame, "by");
+  TellOf(frame, listener_->Others(shown_by_));
+  if (type == "finished" && NumberIn(frame, "execution_count") > 0) {
+    // A call may have another cell; where the session stands is said when it is over.
+    next_cell_ = static_cast<uint32_t>(NumberIn(frame, "execution_count")) + 1;
+  }
+}
+
+void SharedSession::OnState(const Frame& frame) {
+  next_cell_ = static_cast<uint32_t>(NumberIn(frame, "next_cell"));
+  other_call_.clear();
+  other_by_.clear();
+  const Frame running = frame.value("running", Frame());
+  if (running.is_object() && !(running.contains("own") && running["own"] == true)) {
+    other_call_ = TextIn(running, "call");
+    other_by_ = TextIn(running, "by");
+  }
+  const std::string change = TextIn(frame, "change");
+  if (change == "closed") listener_->OnChange(SessionChange::kClosed);
+  if (own_changes_ == 0 && change == "reset") listener_->OnChange(SessionChange::kReset);
+  if (own_changes_ == 0 && change == "rewound") listener_->OnChange(SessionChange::kRewound);
+  listener_->OnMoved();
+}
+
+void SharedSession::OnGone() {
+  link_.reset();
+  watch_.clear();
+  other_call_.clear();
+  other_by_.clear();
+  next_cell_ = 1;
+  own_changes_ = 0;
+  while (!asked_.empty()) OnWithdraw(*asked_.begin());
+  listener_->OnLost();
+}
+
+void SharedSession::OnInput(const Frame& frame) {
+  const auto call = static_cast<uint64_t>(NumberIn(frame, "call"));
+  const bool hidden = frame.contains("password") && frame["password"] == true;
+  asked_.insert(call);
+  desk_.Start({.id = call,
+               .session = options_.name,
+               .name = BridgeProvider::kInput,
+               .args = Frame({{"hidden", hidden}}).dump()},
+              BridgeReply(replies_, call));
+}
+
+void SharedSession::OnWithdraw(uint64_t call) {
+  if (asked_.erase(call) > 0) desk_.Cancel(call);
+}
+
+void SharedSession::Reply(uint64_t call, const BridgeAnswer& answer) {
+  if (asked_.erase(call) == 0 || link_ == nullptr) return;
+  Frame reply = {{"type", "reply"}, {"call", call}};
+  if (answer.error) {
+    reply["error"] = *answer.error;
+  } else {
+    reply["value"] = Frame::parse(answer.value, nullptr, /*allow_exceptions=*/false);
+  }
+  link_->Send(reply);
+}
+
+void SharedSession::Run(std::string code, StatusCallback done) {
+  Connect([this, code = std::move(code), done = std::move(done)](absl::Status status) mutable {
+    if (!status.ok()) return done(std::move(status));
+    const Frame cell = {{"code", std::move(code)}, {"timeout", 0}};
+    call_ = link_->Ask({{"type", "eval"},
+                        {"session", options_.name},
+                        {"by", ThisClient("prompt")},
+                        {"opening_cwd", options_.opening_cwd},
+                        {"opening_interpreter", options_.opening_interpreter},
+                        {"cells", {cell}}},
+                       [this, done = std::move(done)](const Frame& frame) mutable {
+                         const std::string type = TextIn(frame, "type");
+                         if (type == "input") return OnInput(frame);
+                         if (type != "done") return TellOf(frame, *listener_);
+                         call_.clear();
+                         done(OutcomeOf(frame));
+                       });
+  });
+}
+
+void SharedSession::Ask(Frame request, absl::AnyInvocable<void(absl::StatusOr<Frame>)> done) {
+  Connect([this, request = std::move(request),
+           done = std::move(done)](const absl::Status& status) mutable {
+    if (!status.ok()) return done(status);
+    request["session"] = options_.name;
+    link_->Ask(std::move(request), [done = std::move(done)](const Frame& frame) mutable {
+      const absl::Status refusal = RefusalIn(frame);
+      if (!refusal.ok()) return done(refusal);
+      done(frame);
+    });
+  });
+}
+
+void SharedSession::AskStanding(Frame request, StandingCallback done) {
+  Ask(std::move(request), [done = std::move(done)](absl::StatusOr<Frame> frame) mutable {
+    if (!frame.ok()) return done(frame.status());
+    done(StandingIn(*frame));
+  });
+}
+
+void SharedSession::Cancel(const std::string& call) {
+  if (link_ == nullptr || call.empty()) return;
+  link_->Ask({{"type", "cancel"}, {"call", call}}, [](const Frame&) {});
+}
+
+void SharedSession::Complete(std::string text, uint32_t cursor, QueryCallback done) {
+  Ask({{"type", "complete"}, {"text", std::move(text)}, {"cursor", cursor}},
+      [done = std::move(done)](absl::StatusOr<Frame> frame) mutable {
+        if (!frame.ok()) return done(frame.status());
+        done(frame->value("answer", Frame()).dump(-1, ' ', false, Frame::error_handler_t::replace));
+      });
+}
+
+void SharedSession::Reset(StatusCallback done) {
+  ++own_changes_;
+  Ask({{"type", "reset"}},
+      [this, done = std::move(done)](const absl::StatusOr<Frame>& frame) mutable {
+        if (own_changes_ > 0) --own_changes_;
+        done(frame.status());
+      });
+}
+
+void SharedSession::Rewind(std::optional<uint32_t> cell, StandingCallback done) {
+  ++own_changes_;
+  Frame request = {{"type", "rewind"}};
+  if (cell) request["cell"] = *cell;
+  AskStanding(std::move(request),
+              [this, done = std::move(done)](absl::StatusOr<Standing> standing) mutable {
+                if (own_changes_ > 0) --own_changes_;
+                done(std::move(standing));
+              });
+}
+
+void SharedSession::Branch(const std::string& name, StandingCallback done) {
+  AskStanding({{"type", "branch"}, {"new_session", name}}, std::move(done));
+}
+
+void SharedSession::Switch(const std::string& name, StatusCallback done) {
+  List([this, name, done = std::move(done)](absl::StatusOr<std::vector<Listed>> all) mutable {
+    if (!all.ok()) return done(all.status());
+    for (const Listed& session : *all) {
+      if (session.name == name) return Watch(name, std::move(done));
+    }
+    done(absl::NotFoundError(
+        absl::StrCat("no session ", name, "; :branch makes one, :sessions lists them")));
+  });
+}
+
+void SharedSession::List(ListCallback done) {
+  Connect([this, done = std::move(done)](const absl::Status& status) mutable {
+    if (!status.ok()) return done(status);
+    link_->Ask({{"type", "sessions"}}, [done = std::move(done)](const Frame& frame) mutable {
+      const absl::Status refusal = RefusalIn(frame);
+      if (!refusal.ok()) return done(refusal);
+      done(ListIn(frame));
+    });
+  });
+}
+
+}  // namespace cellar::host

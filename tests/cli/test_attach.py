@@ -1,0 +1,276 @@
+"""One session, several at it: `cellar repl -s`, what others do there, and the watch of the line protocol under it."""
+import json
+import os
+import signal
+import tempfile
+import unittest
+
+from program import DEADLINE_S, Screen, Terminal, wait_until
+from test_daemon import DaemonTest
+
+SLEEP = "import time; print('on', flush=True); time.sleep(600)"
+
+
+class AttachTest(DaemonTest):
+    def setUp(self):
+        super().setUp()
+        state = tempfile.TemporaryDirectory()
+        self.addCleanup(state.cleanup)
+        self.env["XDG_STATE_HOME"] = state.name
+        self.state = state.name
+
+    def screen(self, **options):
+        screen = Screen(self, "repl", "-s", "work", **options)
+        screen.wait_for("In [1]:")
+        return screen
+
+    def wait_for_text(self, screen, text):
+        wait_until(lambda: text in screen.text(), f"{text!r} on the screen")
+
+
+class Watches(AttachTest):
+    def setUp(self):
+        super().setUp()
+        self.run_in_session("pass")
+        self.watcher = self.connect()
+        self.watcher.send(id="w", type="watch", session="work")
+        self.assertEqual(self.watcher.next_frame("w"),
+                         {"type": "state", "id": "w", "session": "work", "next_cell": 2})
+
+    def test_the_cells_of_others_are_told_as_they_happen(self):
+        other = self.connect()
+        other.eval("print('out'); 6 * 7", session="work", by="Ada")
+        started = self.watcher.next_frame("w", "started")
+        call = started["call"]
+        self.assertEqual((started["by"], started["code"]), ("Ada", "print('out'); 6 * 7"))
+        stdout = self.watcher.next_frame("w", "stdout")
+        self.assertEqual((stdout["text"], stdout["call"]), ("out\n", call))
+        self.assertEqual(self.watcher.next_frame("w", "result")["data"]["text/plain"], "42")
+        self.assertEqual(self.watcher.next_frame("w", "finished")["status"], "complete")
+        busy = self.watcher.next_frame("w", "state")
+        self.assertEqual(busy["running"], {"call": call, "by": "Ada", "own": False})
+        idle = self.watcher.next_frame("w", "state")
+        self.assertEqual((idle["next_cell"], "running" in idle), (3, False))
+
+    def test_own_cells_are_told_once(self):
+        self.assertEqual(self.watcher.value("6 * 7", session="work"), "42")
+        self.assertTrue(self.watcher.next_frame("w", "state")["running"]["own"])
+        self.assertEqual(self.watcher.next_frame("w", "state")["next_cell"], 3)
+        self.assertEqual([frame for frame in self.watcher.frames if frame["id"] == "w"], [])
+
+    def test_who_comes_late_is_told_what_the_cell_has_printed(self):
+        other = self.connect()
+        other.send(id="1", type="eval", session="work", cells=[{"code": SLEEP}])
+        self.assertEqual(other.next_frame("1", "stdout")["text"], "on\n")
+        late = self.connect()
+        late.send(id="w", type="watch", session="work")
+        self.assertEqual(late.next_frame("w", "started")["code"], SLEEP)
+        self.assertEqual(late.next_frame("w", "stdout")["text"], "on\n")
+        late.ask("cancel", call=late.next_frame("w", "state")["running"]["call"])
+        self.assertEqual(late.next_frame("w", "finished")["status"], "cancelled")
+        self.assertEqual(other.done("1")["status"], "cancelled")
+
+    def test_background_output_and_changes_are_told(self):
+        other = self.connect()
+        other.eval("import threading; go = threading.Event()\n"
+                   "threading.Thread(target=lambda: (go.wait(), print('later')), daemon=True).start()",
+                   "import asyncio; asyncio.get_running_loop().call_later(0.2, go.set)", session="work")
+        frame = self.watcher.next_frame("w", "stdout")
+        self.assertEqual((frame["text"], frame["background"]), ("later\n", True))
+        for request, change in (("reset", "reset"), ("close", "closed")):
+            self.assertEqual(other.ask(request, session="work")["status"], "ok")
+            while (state := self.watcher.next_frame("w", "state")).get("change") is None:
+                pass
+            self.assertEqual((state["change"], state["next_cell"]), (change, 1))
+
+    def test_one_that_does_not_read_slows_nobody(self):
+        other = self.connect()
+        done = other.eval("for _ in range(200): print('x' * 100_000)", session="work", stream=False)
+        self.assertEqual(done["status"], "ok")
+        text = 0
+        while (frame := self.watcher.next_frame("w"))["type"] != "finished":
+            text += len(frame.get("text", ""))
+        self.assertEqual(text, 200 * 100_001)
+
+    def test_it_ends_when_it_is_cancelled(self):
+        self.assertEqual(self.watcher.ask("cancel", call="w")["status"], "ok")
+        self.assertEqual(self.watcher.done("w")["status"], "ok")
+        self.connect().eval("1", session="work")
+        self.assertEqual(self.watcher.ask("sessions")["status"], "ok")
+        self.assertEqual(list(self.watcher.frames), [])
+
+
+class IdleWatch(AttachTest):
+    def test_a_session_that_is_watched_is_not_closed_for_being_idle(self):
+        self.env["CELLAR_IDLE_TIMEOUT_S"] = "1"
+        self.run_in_session("pass")
+        watcher = self.connect()
+        watcher.send(id="w", type="watch", session="watched")
+        watcher.next_frame("w", "state")
+        self.run_in_session("pass")
+        wait_until(lambda: [s["id"] for s in watcher.ask("sessions")["sessions"]] == ["watched"],
+                   "the other session, which was used later, closed")
+
+
+class Prompt(AttachTest):
+    def test_state_is_shared_with_eval(self):
+        self.run_in_session("x = 6")
+        screen = Screen(self, "repl", "-s", "work")
+        screen.wait_for("work In [2]:")
+        screen.keys("x = x * 7; x", "Enter")
+        screen.wait_for("\n42\nwork In [3]:")
+        screen.keys("C-d")
+        wait_until(lambda: "idle" in self.run_cellar("sessions")[1], "the session after the prompt")
+        self.assertEqual(self.run_in_session("x")[1], "42\n")
+
+    def test_the_cells_of_others_are_shown_above_what_is_typed(self):
+        screen = self.screen()
+        screen.keys("half of")
+        screen.wait_for("In [1]: half of")
+        running = self.start("eval", "-s", "work", "import sys", "print('from eval'); sys.stdin.readline()",
+                             "2 + 2")
+        running.wait(DEADLINE_S)
+        screen.wait_for("In [3]: half of")
+        text = screen.text()
+        self.assertIn(f"cellar: eval, process {running.pid} runs cell 2:\nprint('from eval'); sys.stdin.readline()\n"
+                      "from eval\n", text)
+        self.assertNotIn("2 + 2", text)
+
+    def test_two_prompts_see_each_other(self):
+        first, second = self.screen(), self.screen()
+        first.keys("x = 'shared'", "Enter")
+        second.wait_for("runs cell 1:\nx = 'shared'\nwork In [2]:")
+        second.keys("x", "Enter")
+        second.wait_for("\n'shared'\nwork In [3]:")
+        first.wait_for("runs cell 2:\nx\n'shared'\nwork In [3]:")
+
+    def test_ctrl_c_interrupts_the_own_cell_and_asks_for_that_of_another(self):
+        screen = self.screen()
+        screen.keys(SLEEP, "Enter")
+        self.wait_for_text(screen, "\non")
+        screen.keys("C-c")
+        screen.wait_for("state kept\nwork In [2]:")
+        other = self.start("eval", "-s", "work", SLEEP)
+        self.assertEqual(other.stdout.readline(), b"on\n")
+        self.wait_for_text(screen, f"process {other.pid} runs cell 2:")
+        screen.keys("C-c")
+        self.wait_for_text(screen, f"interrupt the cell of eval, process {other.pid}? [y/N]")
+        screen.keys("n")
+        screen.wait_for("work In [2]:")
+        self.assertIsNone(other.poll())
+        screen.keys("C-c", "y")
+        self.assertEqual(other.wait(DEADLINE_S), 1)
+        screen.wait_for("state kept\nwork In [3]:")
+
+    def test_a_cell_waits_for_that_of_another_and_says_so(self):
+        screen = self.screen()
+        other = self.start("eval", "-s", "work", SLEEP)
+        self.assertEqual(other.stdout.readline(), b"on\n")
+        screen.wait_for("\non\nwork In [1]:")
+        screen.keys("'mine'", "Enter")
+        self.wait_for_text(screen, f"cellar: waits for the cell of eval, process {other.pid}; Ctrl-C gives it up")
+        screen.keys("C-c")
+        screen.wait_for("was not run\nwork In [1]:")
+        self.assertIsNone(other.poll())
+        screen.keys("'mine again'", "Enter")
+        self.wait_for_text(screen, "'mine again'\ncellar: waits")
+        self.run_cellar("interrupt", "work")
+        screen.wait_for("\n'mine again'\nwork In [3]:")
+
+    def test_ctrl_d_asks_before_it_ends_the_own_cell(self):
+        terminal = Terminal(self, "repl", "-s", "work")
+        terminal.wait_for("]: ")
+        terminal.send(SLEEP + "\r")
+        terminal.wait_for("on\r\n")
+        terminal.send("\x04")
+        terminal.wait_for("[y/N]")
+        terminal.send("y")
+        self.assertEqual(terminal.exit_code(), 0)
+        wait_until(lambda: "idle" in self.run_cellar("sessions")[1], "the session without its cell")
+
+    def test_a_crash_is_said_and_the_prompt_goes_on(self):
+        screen = self.screen()
+        screen.keys("import os; os._exit(9)", "Enter")
+        self.wait_for_text(screen, "exited with code 9")
+        screen.wait_for("work In [1]:")
+        screen.keys("1 + 1", "Enter")
+        screen.wait_for("this cell ran in a fresh session\nwork In [2]:")
+
+    def test_a_daemon_that_is_killed_is_said_and_the_next_cell_starts_another(self):
+        screen = self.screen()
+        screen.keys("x = 1", "Enter")
+        screen.wait_for("In [2]:")
+        screen.keys(SLEEP, "Enter")
+        self.wait_for_text(screen, "\non")
+        os.kill(self.daemon_pid(), signal.SIGKILL)
+        screen.wait_for("the next cell starts anew\nwork In [1]:")
+        screen.keys("x", "Enter")
+        screen.wait_for("In [2]:")
+        self.assertIn("NameError", screen.text())
+        self.assertIn("the daemon that had it has ended", screen.text().replace("\n", " "))
+
+    def test_commands(self):
+        path = os.path.join(self.state, "cells.ipynb")
+        screen = self.screen()
+        screen.keys("x = [1]", "Enter")
+        screen.wait_for("In [2]:")
+        wait_until(lambda: "rewinds to" in self.run_cellar("sessions")[1], "a snapshot")
+        screen.keys("x.append(2)", "Enter")
+        screen.wait_for("In [3]:")
+        screen.keys(":undo", "Enter")
+        screen.wait_for("cellar: the state is that of before cell 2\nwork In [2]:")
+        screen.keys("x.app")
+        wait_until(lambda: screen.keys("Tab") or screen.text().endswith("In [2]: x.append\nappend(object, /)"),
+                   "an answer within its time")
+        screen.keys("(3); x", "Enter")
+        screen.wait_for("\n[1, 3]\nwork In [3]:")
+        self.run_in_session("x.append(4)")
+        screen.wait_for("In [4]:")
+        screen.keys(f":save {path}", "Enter")
+        screen.wait_for("In [4]:")
+        with open(path) as file:
+            self.assertEqual(["".join(cell["source"]) for cell in json.load(file)["cells"]],
+                             ["x = [1]", "x.append(3); x", "x.append(4)"])
+        screen.keys(":branch other", "Enter")
+        screen.wait_for(":switch other goes there\nwork In [4]:")
+        screen.keys(":switch other", "Enter")
+        screen.wait_for("\nother In [4]:")
+        screen.keys("x", "Enter")
+        screen.wait_for("\n[1, 3, 4]\nother In [5]:")
+        screen.keys(":sessions", "Enter")
+        screen.wait_for("  work, 4 cells run\n* other, 1 cells run\nother In [5]:")
+        screen.keys(":reset", "Enter")
+        screen.wait_for("a fresh namespace\nother In [1]:")
+        screen.keys(":switch nowhere", "Enter")
+        screen.wait_for(":sessions lists them\nother In [1]:")
+
+    def test_what_others_do_to_the_session_is_said(self):
+        screen = self.screen()
+        screen.keys("x = 1", "Enter")
+        screen.wait_for("In [2]:")
+        self.run_cellar("reset", "work")
+        screen.wait_for("has reset the session: a fresh namespace\nwork In [1]:")
+        self.run_cellar("close", "work")
+        screen.wait_for("the session was closed; the next cell opens it anew\nwork In [1]:")
+        screen.keys("'x' in globals()", "Enter")
+        screen.wait_for("\nFalse\nwork In [2]:")
+
+
+class Eval(AttachTest):
+    def test_it_says_how_a_cell_is_that_takes_long(self):
+        screen = Screen(self, "eval", "-s", "work", "phase('sleeping'); import time; time.sleep(600)")
+        self.wait_for_text(screen, "s  sleeping")
+        self.run_cellar("interrupt", "work")
+
+    def test_images_are_saved_where_the_terminal_shows_none(self):
+        terminal = Terminal(self, "eval", "-s", "work",
+                            "class Dot:\n    def _repr_png_(self): return b'\\x89PNG\\r\\n\\x1a\\n'\nDot()")
+        terminal.wait_for("[image/png, 0.0 KB: ")
+        path = terminal.wait_for("]")
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(terminal.exit_code(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
