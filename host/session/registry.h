@@ -179,7 +179,7 @@ class SessionRegistry {
   struct OpenSession {
     SessionKey key;
     Settings settings;
-    std::unique_ptr<BackgroundRelay> background;  // outlives the session
+    std::unique_ptr<CellObserver> background;  // a BackgroundRelay; outlives the session
     std::unique_ptr<Session> session;
     bool per_call = false;
     std::set<std::string> owners;
