@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -28,8 +29,13 @@
   static __typeof__(&name) next; \
   if (!next) next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-static atomic_ulong own_count;
-static atomic_ulong* count = &own_count;
+// As the file has it.
+struct Shared {
+  atomic_ulong count;
+  char failed[56];  // the name of the call that failed
+};
+static struct Shared own;
+static struct Shared* shared = &own;
 static unsigned long fails_at;
 static int is_short;
 static int is_clock;
@@ -41,17 +47,19 @@ __attribute__((constructor)) static void Begin(void) {
   is_clock = getenv("CELLAR_FAULT_CLOCK") != NULL;
   int fd = file ? (open)(file, O_RDWR | O_CLOEXEC) : -1;
   if (fd >= 0) {
-    void* shared = (mmap)(NULL, sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (shared != MAP_FAILED) count = shared;
+    void* memory = (mmap)(NULL, sizeof(own), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory != MAP_FAILED) shared = memory;
     close(fd);
   }
-  atomic_store(count, 0);
+  atomic_store(&shared->count, 0);
   fails_at = at ? strtoul(at, NULL, 10) : 0;
 }
 
 // Whether this is the call that is to fail; errno is set then.
-static int Fails(int error) {
-  if (atomic_fetch_add(count, 1) + 1 != fails_at) return 0;
+#define Fails(error) FailsIn(__func__, error)
+static int FailsIn(const char* name, int error) {
+  if (atomic_fetch_add(&shared->count, 1) + 1 != fails_at) return 0;
+  strncpy(shared->failed, name, sizeof(shared->failed) - 1);
   errno = error;
   return 1;
 }

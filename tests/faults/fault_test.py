@@ -37,6 +37,7 @@ class FaultTest(ProgramTest):
         self.folder = os.path.realpath(folder.name)
         self.env["PI_ARTIFACTS_DIR"] = os.path.join(self.folder, "artifacts")
         self.env["CELLAR_INTERRUPT_GRACE_S"] = "0.5"
+        self.env["CELLAR_SNAPSHOTS"] = "always"  # not when the machine finds the time
 
     def serve(self, **options):
         self.process = self.start("serve", stdin=subprocess.PIPE, bufsize=0, **options)

@@ -3,7 +3,6 @@ with success or a clear error, and never with a hang, a crash or something left 
 
 CELLAR_FAULT_POINTS says how many of the calls are tried, drawn at random; "all" for each. CELLAR_FAULT_SEED repeats a draw.
 """
-import mmap
 import os
 import random
 import sys
@@ -23,7 +22,7 @@ class Faults(FaultTest):
         super().setUp()
         self.count_file = os.path.join(self.folder, "count")
         with open(self.count_file, "wb") as file:
-            file.write(bytes(8))
+            file.write(bytes(64))
 
     def faulty(self, role, **faults):
         """The environment in which the calls of the host, or of the processes below it, are tampered with."""
@@ -45,13 +44,14 @@ class Faults(FaultTest):
         return answers, code, error
 
     def counted(self):
+        """How many calls there were, and the name of the one that failed."""
         with open(self.count_file, "rb") as file:
-            return int.from_bytes(file.read(8), sys.byteorder)
+            return int.from_bytes(file.read(8), sys.byteorder), file.read().rstrip(b"\0").decode()
 
     def sweep(self, role):
         answers, code, error = self.play_with(role)
         self.assertEqual((len(answers), code), (len(SCENARIO), 0), error)
-        total = self.counted()
+        total, _ = self.counted()
         self.assertGreater(total, 50)
         numbers = range(1, total + 1)
         if POINTS != "all":
@@ -59,7 +59,11 @@ class Faults(FaultTest):
         print(f"{role}: {len(numbers)} of {total} calls, CELLAR_FAULT_SEED={SEED}", file=sys.stderr)
         for number in numbers:
             with self.subTest(f"call {number} of the {role} fails"):
-                answers, code, error = self.play_with(role, at=number)
+                try:
+                    answers, code, error = self.play_with(role, at=number)
+                except AssertionError as problem:
+                    self.process.kill()
+                    self.fail(f"{self.counted()[1]}: {problem}")
                 self.assertIn(code, (0, 1, 2, 3), f"{error}\n{answers[-1:]}")
                 if len(answers) < len(SCENARIO):
                     self.assertNotEqual(code, 0, f"an end without a reason after {answers[-1:]}")
