@@ -14,6 +14,7 @@
 #include "host/bridge/provider.h"
 #include "host/eval/call.h"
 #include "host/eval/call_fields.h"
+#include "host/serve/notebook_request.h"
 
 namespace cellar::host {
 
@@ -95,8 +96,8 @@ struct Request {
   RequestId id;
   std::variant<EvalRequest, CancelRequest, ResetRequest, InterruptRequest, RewindRequest,
                BranchRequest, CloseRequest, SessionsRequest, WaitRequest, TailRequest, QueryRequest,
-               HelloRequest, ToolsRequest, ReplyRequest, ExitRequest, ShutdownRequest,
-               HandoverRequest>
+               HelloRequest, ToolsRequest, ReplyRequest, NotebookFileRequest, NotebookSessionRun,
+               ExitRequest, ShutdownRequest, HandoverRequest>
       what;
 };
 
