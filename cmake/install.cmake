@@ -28,8 +28,10 @@ if(TARGET cellar_worker_shared)
 endif()
 install(TARGETS cellar_archive EXPORT cellar ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/host/library/cellar DESTINATION ${cellar_include_dir})
-# Those that the two headers above include, with what these include in turn.
-foreach(folder base bridge output runtime session wire worker)
+# Notebooks, and what runs them.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/notebook DESTINATION ${cellar_include_dir} FILES_MATCHING PATTERN "*.h")
+# Those that the headers above include, with what these include in turn.
+foreach(folder base bridge execute output runtime session wire worker)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/host/${folder} DESTINATION ${cellar_include_dir}/host
           FILES_MATCHING PATTERN "*.h")
 endforeach()

@@ -51,8 +51,8 @@ class BridgeProvider {
   virtual std::vector<BridgeTool> tools() = 0;
   virtual BridgeBudget budget() = 0;
   // Whether there is a person whom input() can ask: by a call of this name, which no tool can have,
-  // with the arguments {"hidden": bool}; answered with the line that was typed and its newline, null
-  // at the end of the input, or false when there is nobody to ask after all.
+  // with the arguments {"hidden": bool}; answered with the line that was typed and its newline,
+  // null at the end of the input, or false when there is nobody to ask after all.
   static constexpr const char* kInput = "$input";
   virtual bool offers_input() { return false; }
 };

@@ -2,10 +2,7 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-#include <filesystem>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,107 +12,32 @@
 #include "absl/time/clock.h"
 #include "host/base/status.h"
 #include "host/cli/notebook_progress.h"
+#include "host/cli/shared_notebook_run.h"
 #include "host/console/complain.h"
 #include "host/console/console.h"
 #include "host/console/exit_codes.h"
 #include "host/execute/notebook_runner.h"
-#include "host/execute/parameters.h"
-#include "host/execute/run_plan.h"
+#include "host/execute/prepared_run.h"
 #include "host/output/printable.h"
-#include "notebook/notebook_file.h"
-#include "notebook/outputs.h"
 
 namespace cellar::host {
 namespace {
 
-using notebook::Document;
-using notebook::NotebookFile;
-
 struct RunArguments {
-  std::string file;
-  std::string output;
-  CellSelection selection;
-  std::vector<std::string> parameters;
-  bool allow_errors = false;
-  double timeout = 0;  // seconds
-  bool clear = false;
+  NotebookRunRequest request;
+  std::vector<std::string> parameters;  // name=value
+  double timeout = 0;                   // seconds
+  std::string session;
   std::string cwd;
   std::string interpreter;
 };
 
-// A notebook made ready to run.
-struct Prepared {
-  Document document;
-  SaveTarget target;
-  NotebookRunOptions options;
-};
-
-std::string FolderOf(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  return folder.empty() ? "." : folder.string();
-}
-
-absl::StatusOr<std::vector<Parameter>> ParseParameters(const std::vector<std::string>& texts) {
-  std::vector<Parameter> parameters;
-  for (const std::string& text : texts) {
-    CELLAR_ASSIGN_OR_RETURN(Parameter parameter, Parameter::Parse(text));
-    parameters.push_back(std::move(parameter));
-  }
-  return parameters;
-}
-
-// `cells` are of the notebook without the parameters; the cell that assigns them runs in any case.
-std::vector<size_t> WithCellOf(const Parameterised& parameterised,
-                               const std::vector<size_t>& cells) {
-  std::set<size_t> all = {parameterised.cell};
-  for (size_t cell : cells) {
-    all.insert(parameterised.is_new && cell >= parameterised.cell ? cell + 1 : cell);
-  }
-  return {all.begin(), all.end()};
-}
-
-// The notebook with what the arguments change before it runs, and the cells to run.
-absl::StatusOr<Prepared> PrepareDocument(const RunArguments& arguments, Document document) {
-  CELLAR_RETURN_IF_ERROR(CheckLanguage(document));
-  CELLAR_ASSIGN_OR_RETURN(std::vector<size_t> cells, CellsToRun(document, arguments.selection));
-  if (arguments.clear) {
-    CELLAR_ASSIGN_OR_RETURN(document, notebook::ClearOutputs(document));
-  }
-  if (!arguments.parameters.empty()) {
-    CELLAR_ASSIGN_OR_RETURN(const std::vector<Parameter> parameters,
-                            ParseParameters(arguments.parameters));
-    CELLAR_ASSIGN_OR_RETURN(Parameterised parameterised, WithParameters(document, parameters));
-    cells = WithCellOf(parameterised, cells);
-    document = std::move(parameterised.document);
-  }
-  return Prepared{.document = std::move(document),
-                  .options = {.cells = std::move(cells),
-                              .timeout = absl::Seconds(arguments.timeout),
-                              .allow_errors = arguments.allow_errors}};
-}
-
-absl::StatusOr<Prepared> Prepare(const RunArguments& arguments) {
-  SaveTarget target = {.path = arguments.output.empty() ? arguments.file : arguments.output};
-  // Better known now than when hours of cells have run.
-  if (access(FolderOf(target.path).c_str(), W_OK | X_OK) != 0) {
-    return ErrnoStatus(errno, "writing " + target.path);
-  }
-  if (arguments.output.empty()) {
-    // Before it is read: a change after that is noticed when the file is to be written.
-    CELLAR_ASSIGN_OR_RETURN(target.expected, FileStamp::Of(arguments.file));
-  }
-  CELLAR_ASSIGN_OR_RETURN(NotebookFile file, NotebookFile::Open(arguments.file));
-  absl::StatusOr<Prepared> prepared = PrepareDocument(arguments, file.document());
-  if (!prepared.ok()) return notebook::WithPath(arguments.file, prepared.status());
-  prepared->target = std::move(target);
-  return prepared;
-}
-
 absl::StatusOr<std::unique_ptr<Console>> MakeConsole(const RunArguments& arguments) {
   // Cells find the files beside the notebook, as in Jupyter.
-  LaunchQuery query = {.env = CurrentEnvironment(),
-                       .cwd = arguments.cwd.empty() ? FolderOf(arguments.file) : arguments.cwd,
-                       .interpreter = arguments.interpreter};
+  LaunchQuery query = {
+      .env = CurrentEnvironment(),
+      .cwd = arguments.cwd.empty() ? FolderOf(arguments.request.file) : arguments.cwd,
+      .interpreter = arguments.interpreter};
   CELLAR_ASSIGN_OR_RETURN(Launch launch, PrepareLaunch(query));
   for (const std::string& warning : launch.interpreter.warnings) {
     Complain(absl::UnknownError(warning));
@@ -131,7 +53,7 @@ absl::StatusOr<std::unique_ptr<Console>> MakeConsole(const RunArguments& argumen
 
 class NotebookRun {
  public:
-  NotebookRun(std::unique_ptr<Console> console, Prepared prepared)
+  NotebookRun(std::unique_ptr<Console> console, PreparedRun prepared)
       : console_(std::move(console)),
         path_(prepared.target.path),
         progress_(console_->loop(), prepared.options.cells.size()),
@@ -200,8 +122,23 @@ class NotebookRun {
   int interrupts_ = 0;
 };
 
+absl::StatusOr<PreparedRun> Prepare(const RunArguments& arguments) {
+  NotebookRunRequest request = arguments.request;
+  for (const std::string& text : arguments.parameters) {
+    CELLAR_ASSIGN_OR_RETURN(Parameter parameter, Parameter::Parse(text));
+    request.parameters.push_back(std::move(parameter));
+  }
+  return PrepareRun(request);
+}
+
 int RunNotebook(const RunArguments& arguments) {
-  absl::StatusOr<Prepared> prepared = Prepare(arguments);
+  if (!arguments.session.empty()) {
+    return RunSharedNotebook({.request = arguments.request,
+                              .parameters = arguments.parameters,
+                              .session = arguments.session,
+                              .interpreter = arguments.interpreter});
+  }
+  absl::StatusOr<PreparedRun> prepared = Prepare(arguments);
   if (!prepared.ok()) {
     Complain(prepared.status());
     return kExitCannotRun;
@@ -220,15 +157,18 @@ void AddNotebookRunCommand(CLI::App& notebook, int* exit_code) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command =
       notebook.add_subcommand("run", "Run the code cells and write their outputs into the file");
-  command->add_option("file", arguments->file, "The notebook")->required();
-  command->add_option("-o,--output", arguments->output, "Write this file, leave the notebook alone")
+  command->add_option("file", arguments->request.file, "The notebook")->required();
+  command
+      ->add_option("-o,--output", arguments->request.output,
+                   "Write this file, leave the notebook alone")
       ->option_text("FILE");
   CLI::Option* cell = command
-                          ->add_option("--cell", arguments->selection.cells,
+                          ->add_option("--cell", arguments->request.selection.cells,
                                        "Run only this cell (index from 0, or id); may be repeated")
                           ->allow_extra_args(false)
                           ->option_text("CELL");
-  command->add_option("--from", arguments->selection.from, "Run this cell and those below it")
+  command
+      ->add_option("--from", arguments->request.selection.from, "Run this cell and those below it")
       ->option_text("CELL")
       ->excludes(cell);
   command
@@ -241,17 +181,25 @@ void AddNotebookRunCommand(CLI::App& notebook, int* exit_code) {
       ->check([](const std::string& text) {
         return std::string(Parameter::Parse(text).status().message());
       });
-  command->add_flag("--allow-errors", arguments->allow_errors, "Go on after a cell that fails");
+  command->add_flag("--allow-errors", arguments->request.allow_errors,
+                    "Go on after a cell that fails");
   command
       ->add_option("--timeout", arguments->timeout,
                    "Seconds without progress after which a cell is interrupted (0 = never)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_flag("--clear", arguments->clear, "First remove all outputs, also of cells not run");
+  command->add_flag("--clear", arguments->request.clear,
+                    "First remove all outputs, also of cells not run");
+  CLI::Option* session =
+      command
+          ->add_option("-s,--session", arguments->session,
+                       "Run on this session of the daemon, see cellar eval -s; it goes on after")
+          ->option_text("NAME");
   command
       ->add_option("--cwd", arguments->cwd,
                    "Directory the cells run in; default: that of the notebook")
-      ->option_text("DIR");
+      ->option_text("DIR")
+      ->excludes(session);
   command
       ->add_option("--interpreter", arguments->interpreter,
                    "Python environment to adopt (see: cellar doctor)")
@@ -261,7 +209,10 @@ void AddNotebookRunCommand(CLI::App& notebook, int* exit_code) {
       "cell that fails ends the run, unless it is tagged raises-exception; cells tagged\n"
       "skip-execution are not run. Ctrl-C interrupts the cell and ends the run.\n"
       "Exit code: 0 fine, 1 a cell failed, 2 usage, 3 cells could not be run, 130 interrupted.");
-  command->callback([arguments, exit_code] { *exit_code = RunNotebook(*arguments); });
+  command->callback([arguments, exit_code] {
+    arguments->request.timeout = absl::Seconds(arguments->timeout);
+    *exit_code = RunNotebook(*arguments);
+  });
 }
 
 }  // namespace cellar::host

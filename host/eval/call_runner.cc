@@ -11,18 +11,6 @@
 namespace cellar::host {
 namespace {
 
-CellRunStatus RunStatusOf(CellStatus status) {
-  switch (status) {
-    case CellStatus::kComplete:
-      return CellRunStatus::kComplete;
-    case CellStatus::kError:
-      return CellRunStatus::kError;
-    case CellStatus::kCancelled:
-      return CellRunStatus::kCancelled;
-  }
-  return CellRunStatus::kError;
-}
-
 // The first cell that is not complete decides: when it was not run, the call was cancelled before.
 CallStatus StatusOf(const std::vector<CellResult>& cells) {
   for (const CellResult& cell : cells) {

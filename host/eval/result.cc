@@ -158,6 +158,18 @@ void WriteTruncation(const std::optional<Truncation>& truncation, JsonWriter& js
 
 }  // namespace
 
+CellRunStatus RunStatusOf(CellStatus status) {
+  switch (status) {
+    case CellStatus::kComplete:
+      return CellRunStatus::kComplete;
+    case CellStatus::kError:
+      return CellRunStatus::kError;
+    case CellStatus::kCancelled:
+      return CellRunStatus::kCancelled;
+  }
+  return CellRunStatus::kError;
+}
+
 std::string_view CallStatusName(CallStatus status) { return NameOf(status); }
 
 std::string_view NameOf(StateAfter state) {

@@ -11,6 +11,8 @@ namespace cellar::host {
 
 enum class CellRunStatus { kPending, kRunning, kComplete, kError, kCancelled, kNotRun };
 
+CellRunStatus RunStatusOf(CellStatus status);
+
 struct CellResult {
   CellRunStatus status = CellRunStatus::kPending;
   std::string title;

@@ -82,11 +82,15 @@ void NotebookRunner::Next() {
 
 void NotebookRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
   cell_runs_ = false;
+  RunCell& cell = run_[current_];
   if (!outcome.ok()) {
-    loop_.Post([this, status = outcome.status()] { done_(status); });
+    // What the cell had shown by then is kept.
+    cell.record.ended = absl::Now();
+    if (!cell.recorder.Outputs(cell.artifact).empty()) Put(current_);
+    PutUpdated();
+    saver_.Finish([this, status = outcome.status()](const absl::Status&) { done_(status); });
     return;
   }
-  RunCell& cell = run_[current_];
   cell.record.execution_count = outcome->execution_count;
   cell.record.ended = absl::Now();
   cell.record.started = cell.record.ended - outcome->duration;
@@ -121,6 +125,7 @@ void NotebookRunner::OnText(Stream stream, std::string_view text) {
 }
 
 void NotebookRunner::OnDisplay(const wire::Display& display) {
+  observer_.OnDisplay(display);
   if (display.kind == wire::DisplayKind::kUpdate) {
     UpdateShown(display.display_id, display.data, display.metadata);
   } else {

@@ -41,6 +41,7 @@ class NotebookRunObserver {
   // `place` counts the cells to run from 0, `cell` is the index in the notebook.
   virtual void OnCellStarted(size_t /*place*/, size_t /*cell*/) {}
   virtual void OnText(Stream, std::string_view) {}
+  virtual void OnDisplay(const wire::Display&) {}
   virtual void OnNotice(const std::string&) {}
   virtual void OnCellFinished(size_t /*cell*/, const CellOutcome&, bool /*failed*/) {}
 };

@@ -178,6 +178,14 @@ std::unique_ptr<CallStream> CallStream::CreateWatched(EventLoop& loop, RequestId
                                          std::move(send));
 }
 
+void CallStream::TellPlan(const std::vector<size_t>& cells) {
+  Frame frame = NewFrame("plan");
+  frame.Key("cells").BeginArray();
+  for (size_t cell : cells) frame.json().Number(static_cast<int64_t>(cell));
+  frame.json().EndArray();
+  Emit(frame.Take());
+}
+
 void CallStream::OnText(Stream stream, std::string_view bytes) {
   last_line_.OnText(stream, bytes);
   AddText(stream, DecoderOf(stream).Decode(bytes));

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "host/base/event_loop.h"
@@ -33,6 +34,8 @@ class CallStream : public CallObserver {
       : loop_(loop), id_(std::move(id)), send_(std::move(send)) {}
   ~CallStream() override { *alive_ = false; }
 
+  // Which cells of a notebook are going to run.
+  void TellPlan(const std::vector<size_t>& cells);
   LastLine& last_line() { return last_line_; }
   // Before a frame about something that came after the text.
   void FlushText();

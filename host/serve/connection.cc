@@ -42,6 +42,22 @@ void WriteSession(const SessionInfo& info, JsonWriter& json) {
   json.EndObject();
 }
 
+// Of a notebook that has run.
+std::string NotebookFrame(const RequestId& id, const NotebookJob::Outcome& outcome) {
+  const NotebookRunResult& result = outcome.result;
+  const bool is_fine = result.cells_failed == 0 && outcome.saved.ok();
+  Frame frame("done", id);
+  frame.Key("status").String(result.interrupted ? "cancelled" : is_fine ? "ok" : "error");
+  frame.Key("cells_run").Number(static_cast<int64_t>(result.cells_run));
+  frame.Key("cells_failed").Number(static_cast<int64_t>(result.cells_failed));
+  frame.Key("state_lost").Bool(result.state_lost);
+  frame.Key("file").String(outcome.file);
+  if (!outcome.saved.ok()) {
+    frame.Key("not_saved").String(std::string(outcome.saved.message()));
+  }
+  return frame.Take();
+}
+
 }  // namespace
 
 Connection::Connection(Server& server, UniqueFd in, UniqueFd out)
@@ -90,14 +106,7 @@ void Connection::Do(const RequestId& id, EvalRequest request) {
   if (absl::Status status = CheckRoomFor(id); !status.ok()) {
     return stream->Finish(status);
   }
-  if (const std::string& owner = request.call.owner;
-      !owner.empty() && owners_.insert(owner).second) {
-    server_.AddOwner(owner);
-  }
-  RunningCall& running = calls_[id];
-  running.stream = std::move(stream);
-  running.bytes = line_bytes_;
-  call_bytes_ += running.bytes;
+  RunningCall& running = AddCall(id, std::move(stream), request.call.owner);
   CallObserver* observer = running.stream.get();
   if (!request.stream) observer = &running.stream->last_line();
   const std::string session = request.call.session;
@@ -106,23 +115,41 @@ void Connection::Do(const RequestId& id, EvalRequest request) {
       [this, id, session](absl::StatusOr<CallResult> result) { OnResult(id, session, result); });
 }
 
+Connection::RunningCall& Connection::AddCall(const RequestId& id,
+                                             std::unique_ptr<CallStream> stream,
+                                             const std::string& owner) {
+  if (!owner.empty() && owners_.insert(owner).second) server_.AddOwner(owner);
+  RunningCall& running = calls_[id];
+  running.stream = std::move(stream);
+  running.bytes = line_bytes_;
+  call_bytes_ += running.bytes;
+  return running;
+}
+
+std::unique_ptr<CallStream> Connection::RemoveCall(const RequestId& id) {
+  auto running = calls_.extract(id);
+  call_bytes_ -= running.mapped().bytes;
+  return std::move(running.mapped().stream);
+}
+
 absl::Status Connection::CheckRoomFor(const RequestId& id) const {
   if (!server_.options_.unavailable.ok()) return server_.options_.unavailable;
   if (calls_.contains(id)) {
     return absl::InvalidArgumentError("id: a call of that id is under way");
   }
-  if (calls_.size() >= kMaxCalls || call_bytes_ + line_bytes_ > kMaxCallBytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(calls_.size(), " calls of this client are under way, as many as may be"));
-  }
-  return absl::OkStatus();
+  return CheckRoom();
+}
+
+absl::Status Connection::CheckRoom() const {
+  const size_t under_way = calls_.size() + unanswered_;
+  if (under_way < kMaxCalls && call_bytes_ + line_bytes_ <= kMaxCallBytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat(under_way, " calls of this client are under way, as many as may be"));
 }
 
 void Connection::OnResult(const RequestId& id, const std::string& session,
                           const absl::StatusOr<CallResult>& result) {
-  auto running = calls_.extract(id);
-  call_bytes_ -= running.mapped().bytes;
-  running.mapped().stream->Finish(result);
+  RemoveCall(id)->Finish(result);
   server_.options_.on_used(session);
   LeaveIfDone();
 }
@@ -132,14 +159,20 @@ void Connection::Do(const RequestId& id, CancelRequest request) {
     Send(OkFrame(request.call));
     return Send(OkFrame(id));
   }
-  CallId call = 0;
+  bool is_known = false;
   if (auto own = calls_.find(request.call); own != calls_.end()) {
-    call = own->second.call;
+    is_known = Cancel(own->second);
   } else if (absl::StatusOr<CallId> named = CallOf(request.handle); named.ok()) {
-    call = *named;
+    is_known = server_.service_.Cancel(*named);
   }
-  if (server_.service_.Cancel(call)) return Send(OkFrame(id));
+  if (is_known) return Send(OkFrame(id));
   Send(RefusedFrame(id, absl::NotFoundError("no such call is under way")));
+}
+
+bool Connection::Cancel(const RunningCall& running) {
+  if (running.notebook == nullptr) return server_.service_.Cancel(running.call);
+  running.notebook->Cancel();
+  return true;
 }
 
 void Connection::Do(const RequestId& id, ResetRequest request) {
@@ -299,8 +332,10 @@ void Connection::Do(const RequestId&, ReplyRequest request) {
 std::map<RequestId, Connection::RunningCall>::const_iterator Connection::Caller(
     uint64_t call) const {
   const CallId caller = server_.service_.CallerOf(call);
-  return std::find_if(calls_.begin(), calls_.end(),
-                      [caller](const auto& each) { return each.second.call == caller; });
+  return std::find_if(calls_.begin(), calls_.end(), [call, caller](const auto& each) {
+    const RunningCall& running = each.second;
+    return running.notebook != nullptr ? running.notebook->HasCall(call) : running.call == caller;
+  });
 }
 
 bool Connection::IsCaller(uint64_t call) const { return Caller(call) != calls_.end(); }
@@ -311,7 +346,9 @@ Frame Connection::CallFrame(std::string_view type, const BridgeCall& call) const
   if (is_own) caller->second.stream->FlushText();
   Frame frame(type, is_own ? caller->first : RequestId());
   frame.Key("call").Number(static_cast<int64_t>(call.id));
-  if (is_own) frame.Key("parent").String(HandleOf(caller->second.call));
+  if (is_own && caller->second.call != 0) {
+    frame.Key("parent").String(HandleOf(caller->second.call));
+  }
   frame.Key("session").String(call.session);
   return frame;
 }
@@ -339,6 +376,46 @@ void Connection::Withdraw(uint64_t call) {
   Send(frame.Take());
 }
 
+void Connection::Do(const RequestId& id, NotebookFileRequest request) {
+  if (absl::Status status = CheckRoom(); !status.ok()) return Send(RefusedFrame(id, status));
+  call_bytes_ += line_bytes_;
+  auto answer = Later<std::string>([this, bytes = line_bytes_](std::string frame) {
+    call_bytes_ -= bytes;
+    Send(frame);
+  });
+  server_.files_.Run([&loop = server_.loop_, id, request = std::move(request),
+                      answer = std::move(answer)]() mutable {
+    Frame frame("done", id);
+    frame.Key("status").String("ok");
+    absl::Status status = CheckNotebookFiles(request.files);
+    if (status.ok()) status = request.act(frame);
+    loop.Post([answer = std::move(answer),
+               text = status.ok() ? frame.Take() : RefusedFrame(id, status)]() mutable {
+      answer(std::move(text));
+    });
+  });
+}
+
+void Connection::Do(const RequestId& id, NotebookSessionRun request) {
+  if (absl::Status status = CheckRoomFor(id); !status.ok()) {
+    return Send(RefusedFrame(id, status));
+  }
+  auto stream = CallStream::Create(server_.loop_, /*is_bare=*/false, id,
+                                   [this](std::string frame) { Send(frame); });
+  CallStream* streamed = request.stream ? stream.get() : nullptr;
+  RunningCall& running = AddCall(id, std::move(stream), request.owner);
+  using Outcome = absl::StatusOr<NotebookJob::Outcome>;
+  const std::string session = request.session;
+  running.notebook = &server_.RunNotebook(
+      std::move(request), streamed, [this, alive = alive_, id, session](const Outcome& outcome) {
+        if (!*alive || !calls_.contains(id)) return;  // the client is gone
+        RemoveCall(id)->FlushText();
+        Send(outcome.ok() ? NotebookFrame(id, *outcome) : RefusedFrame(id, outcome.status()));
+        if (!session.empty()) server_.options_.on_used(session);
+        LeaveIfDone();
+      });
+}
+
 // What is under way is given up; what is in the outbox is still sent.
 void Connection::Do(const RequestId&, ExitRequest) {
   GiveUpCalls();
@@ -360,7 +437,7 @@ void Connection::Do(const RequestId& id, HandoverRequest) {
 }
 
 void Connection::InterruptCalls() {
-  for (const auto& [id, running] : calls_) server_.service_.Cancel(running.call);
+  for (const auto& [id, running] : calls_) Cancel(running);
 }
 
 template <typename T>
@@ -375,9 +452,15 @@ absl::AnyInvocable<void(T)> Connection::Later(absl::AnyInvocable<void(T)> answer
 }
 
 void Connection::GiveUpCalls() {
-  for (const auto& [id, running] : calls_) server_.service_.Abandon(running.call);
+  for (const auto& [id, running] : calls_) {
+    call_bytes_ -= running.bytes;
+    if (running.notebook != nullptr) {
+      running.notebook->Abandon();
+    } else {
+      server_.service_.Abandon(running.call);
+    }
+  }
   calls_.clear();
-  call_bytes_ = 0;
   if (server_.bridge_.Forget(*this)) server_.registry_.RenewOffers();
   for (const std::string& owner : std::exchange(owners_, {})) server_.RemoveOwner(owner);
 }

@@ -19,6 +19,7 @@
 
 namespace cellar::host {
 
+class NotebookJob;
 class Server;
 
 class Connection : private LineStream::Listener, private Answerer {
@@ -33,7 +34,8 @@ class Connection : private LineStream::Listener, private Answerer {
 
  private:
   struct RunningCall {
-    CallId call = 0;
+    CallId call = 0;                  // or 0, and
+    NotebookJob* notebook = nullptr;  // one that runs
     std::unique_ptr<CallStream> stream;
     size_t bytes = 0;  // of the request
   };
@@ -64,11 +66,19 @@ class Connection : private LineStream::Listener, private Answerer {
   void Do(const RequestId& id, HelloRequest request);
   void Do(const RequestId& id, ToolsRequest request);
   void Do(const RequestId& id, ReplyRequest request);
+  void Do(const RequestId& id, NotebookFileRequest request);
+  void Do(const RequestId& id, NotebookSessionRun request);
   void Do(const RequestId& id, ExitRequest request);
   void Do(const RequestId& id, ShutdownRequest request);
   void Do(const RequestId& id, HandoverRequest request);
 
+  // For a call of that id; for anything else that takes room until it is answered.
   absl::Status CheckRoomFor(const RequestId& id) const;
+  absl::Status CheckRoom() const;
+  RunningCall& AddCall(const RequestId& id, std::unique_ptr<CallStream> stream,
+                       const std::string& owner);
+  std::unique_ptr<CallStream> RemoveCall(const RequestId& id);
+  bool Cancel(const RunningCall& running);
   // The one whose cell has made that call to the host.
   std::map<RequestId, RunningCall>::const_iterator Caller(uint64_t call) const;
   // A frame about it, after what the cell printed before.
@@ -89,7 +99,7 @@ class Connection : private LineStream::Listener, private Answerer {
   LineStream stream_;
   size_t line_bytes_ = 0;  // of the request that is being read
   std::map<RequestId, RunningCall> calls_;
-  size_t call_bytes_ = 0;  // of calls_
+  size_t call_bytes_ = 0;  // of calls_, and of files to be written
   std::map<RequestId, std::unique_ptr<SessionWatch>> watches_;
   size_t unanswered_ = 0;         // other requests whose answer comes later
   std::set<std::string> owners_;  // in whose names this client has made calls

@@ -31,6 +31,9 @@ std::string_view RefusalName(const absl::Status& status) {
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kResourceExhausted:
       return "SessionRefused";
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kAlreadyExists:
+      return "Conflict";
     case absl::StatusCode::kCancelled:
       return "Cancelled";
     case absl::StatusCode::kDeadlineExceeded:

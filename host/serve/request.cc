@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "host/base/status.h"
 #include "host/eval/strict_json.h"
+#include "host/serve/field_reader.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
@@ -18,91 +19,10 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxIdBytes = 256;
-constexpr size_t kMaxNameBytes = 4096;
 constexpr size_t kMaxByBytes = 256;
 constexpr size_t kMaxQueryBytes = size_t{1} << 20;
 // A tool may answer with anything.
 constexpr size_t kMaxDepth = 100;
-
-// Takes the fields of a request one by one. What is left in the end is unknown.
-class FieldReader {
- public:
-  explicit FieldReader(json& request) : request_(request) {}
-
-  std::string Text(const char* name, bool required = false, size_t max_bytes = kMaxNameBytes) {
-    known_.push_back(name);
-    auto found = request_.find(name);
-    if (found == request_.end()) {
-      if (required) Add(name, "is missing");
-      return "";
-    }
-    std::string text;
-    if (!found->is_string()) {
-      Add(name, "expected a string");
-    } else if (std::string problem = ProblemOfText(found->get_ref<std::string&>(), max_bytes);
-               !problem.empty()) {
-      Add(name, problem);
-    } else {
-      text = found->get<std::string>();
-    }
-    request_.erase(found);
-    return text;
-  }
-
-  bool Flag(const char* name, bool otherwise) {
-    known_.push_back(name);
-    auto found = request_.find(name);
-    if (found == request_.end()) return otherwise;
-    if (!found->is_boolean()) Add(name, "expected true or false");
-    const bool flag = found->is_boolean() && found->get<bool>();
-    request_.erase(found);
-    return flag;
-  }
-
-  uint32_t Number(const char* name, uint32_t otherwise) {
-    known_.push_back(name);
-    auto found = request_.find(name);
-    if (found == request_.end()) return otherwise;
-    const bool fits = found->is_number_unsigned() && found->get<uint64_t>() <= otherwise;
-    if (!fits) Add(name, "expected a whole number");
-    const uint32_t number = fits ? found->get<uint32_t>() : otherwise;
-    request_.erase(found);
-    return number;
-  }
-
-  absl::Duration Seconds(const char* name, absl::Duration otherwise) {
-    known_.push_back(name);
-    auto found = request_.find(name);
-    if (found == request_.end()) return otherwise;
-    const double seconds = found->is_number() ? found->get<double>() : -1;
-    if (!(seconds >= 0 && seconds <= kMaxBackgroundAfter)) {
-      Add(name, absl::StrCat("expected seconds, between 0 and ", kMaxBackgroundAfter));
-    }
-    request_.erase(found);
-    return absl::Seconds(seconds);
-  }
-
-  absl::Status problem() const {
-    return problem_.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problem_);
-  }
-  // Also when a field is left that nobody took.
-  absl::Status Finish() {
-    for (const auto& [name, value] : request_.items()) {
-      Add(name, absl::StrCat("unknown field; known are ", absl::StrJoin(known_, ", ")));
-      break;
-    }
-    return problem();
-  }
-
- private:
-  void Add(std::string_view name, const std::string& problem) {
-    if (problem_.empty()) problem_ = absl::StrCat(Shortened(name), ": ", problem);
-  }
-
-  json& request_;
-  std::vector<std::string> known_ = {"id", "type"};
-  std::string problem_;
-};
 
 using What = decltype(Request::what);
 
@@ -316,6 +236,12 @@ absl::StatusOr<What> ReadPlain(json& request) {
   return Plain{};
 }
 
+template <auto read>
+absl::StatusOr<What> ReadNotebook(json& request) {
+  CELLAR_ASSIGN_OR_RETURN(auto what, read(request));
+  return what;
+}
+
 struct RequestType {
   std::string_view name;
   absl::StatusOr<What> (*read)(json& request);
@@ -339,6 +265,15 @@ constexpr RequestType kRequestTypes[] = {
     {"hello", ReadHello},
     {"tools", ReadTools},
     {"reply", ReadReply},
+    {"notebook.show", ReadNotebook<ReadNotebookShow>},
+    {"notebook.apply", ReadNotebook<ReadNotebookApply>},
+    {"notebook.edit", ReadNotebook<ReadNotebookEdit>},
+    {"notebook.insert", ReadNotebook<ReadNotebookInsert>},
+    {"notebook.delete", ReadNotebook<ReadNotebookDelete>},
+    {"notebook.new", ReadNotebook<ReadNotebookNew>},
+    {"notebook.clear", ReadNotebook<ReadNotebookClear>},
+    {"notebook.convert", ReadNotebook<ReadNotebookConvert>},
+    {"notebook.run", ReadNotebook<ReadNotebookRun>},
     {"exit", ReadPlain<ExitRequest>},
     {"shutdown", ReadPlain<ShutdownRequest>},
     {"handover", ReadPlain<HandoverRequest>},

@@ -14,6 +14,7 @@
 #include "host/bridge/provider.h"
 #include "host/eval/call.h"
 #include "host/eval/call_fields.h"
+#include "host/serve/notebook_request.h"
 
 namespace cellar::host {
 
@@ -102,8 +103,8 @@ struct Request {
   RequestId id;
   std::variant<EvalRequest, CancelRequest, ResetRequest, InterruptRequest, RewindRequest,
                BranchRequest, CloseRequest, SessionsRequest, WatchRequest, WaitRequest, TailRequest,
-               QueryRequest, HelloRequest, ToolsRequest, ReplyRequest, ExitRequest, ShutdownRequest,
-               HandoverRequest>
+               QueryRequest, HelloRequest, ToolsRequest, ReplyRequest, NotebookFileRequest,
+               NotebookSessionRun, ExitRequest, ShutdownRequest, HandoverRequest>
       what;
 };
 

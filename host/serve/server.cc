@@ -44,6 +44,20 @@ void Server::SendHello(Connection& connection) const {
   connection.Send(json.Take() + '\n');
 }
 
+NotebookJob& Server::RunNotebook(NotebookSessionRun request, CallStream* stream,
+                                 NotebookJob::DoneCallback done) {
+  auto place = notebooks_.emplace(notebooks_.end());
+  *place = std::make_unique<NotebookJob>(
+      loop_, registry_, files_, std::move(request), stream,
+      [this, place, done = std::move(done)](absl::StatusOr<NotebookJob::Outcome> outcome) mutable {
+        const std::unique_ptr<NotebookJob> over = std::move(*place);
+        notebooks_.erase(place);
+        done(std::move(outcome));
+      });
+  (*place)->Start();
+  return **place;
+}
+
 void Server::RemoveOwner(const std::string& owner) {
   auto found = owners_.find(owner);
   if (found == owners_.end() || --found->second > 0) return;

@@ -11,9 +11,11 @@
 #include <string>
 
 #include "host/base/event_loop.h"
+#include "host/base/task_thread.h"
 #include "host/eval/call_service.h"
 #include "host/serve/client_bridge.h"
 #include "host/serve/connection.h"
+#include "host/serve/notebook_job.h"
 #include "host/session/preflight.h"
 #include "host/session/registry.h"
 
@@ -51,6 +53,8 @@ class Server {
   friend class Connection;
 
   void SendHello(Connection& connection) const;
+  NotebookJob& RunNotebook(NotebookSessionRun request, CallStream* stream,
+                           NotebookJob::DoneCallback done);
   void Remove(Connection& connection);
   // A connection makes calls in this owner's name, or does no more.
   void AddOwner(const std::string& owner) { ++owners_[owner]; }
@@ -62,6 +66,8 @@ class Server {
   CallService& service_;
   ClientBridge& bridge_;
   ServerOptions options_;
+  TaskThread files_;  // reads and writes them, so that the loop does not wait for a disk
+  std::list<std::unique_ptr<NotebookJob>> notebooks_;
   std::list<std::unique_ptr<Connection>> connections_;
   std::map<std::string, int> owners_;  // how many connections act for each
 };

@@ -44,7 +44,8 @@ void PendingQueries::FailAll(const absl::Status& status) {
 }
 
 absl::Status PendingQueries::Busy() {
-  return absl::DeadlineExceededError("busy: the session is running a cell");
+  return absl::DeadlineExceededError(
+      "busy: no answer in time, most likely because a cell is running");
 }
 
 void PendingQueries::OnLimit(uint32_t request) {

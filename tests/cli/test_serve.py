@@ -263,6 +263,13 @@ class Bridge(ServeTest):
         self.assertEqual(client.next_frame("", "withdraw")["call"], call)
         self.assertEqual(client.done("a")["result"]["cells"][0]["error"]["ename"], "WorkerDied")
 
+    def test_images_in_an_answer_are_shown(self):
+        client = self.serve_tools()
+        client.send(id="a", type="eval", cells=[{"code": "tool.hang({})['chart']"}])
+        client.send(type="reply", call=client.next_frame("a", "call")["call"], value={"chart": {"$image": 0}},
+                    images=[{"mime": "image/png", "data": "iVBORw0KGgo="}])
+        self.assertEqual(client.next_frame("a", "result")["data"]["image/png"], "iVBORw0KGgo=")
+
     def hold(self, client, code="tool.hang({})"):
         """Starts a cell on session "s" that waits for the client; returns the call frame."""
         client.send(id="outer", type="eval", session="s", cells=[{"code": code}])

@@ -17,7 +17,7 @@ for file in bin/cellar libexec/cellar/cellar-worker-3.11; do
   [ -x "$prefix/$file" ] || fail "$file is not installed"
 done
 
-for example in embed testing; do
+for example in embed notebook testing; do
   {
     cmake -G Ninja -S "$examples/$example" -B "$scratch/$example" -DCMAKE_PREFIX_PATH="$prefix" &&
       cmake --build "$scratch/$example"
@@ -28,4 +28,6 @@ done
 CELLAR_WORKER=$prefix/libexec/cellar/cellar-worker-3.11 "$scratch/embed/embed" >"$scratch/output" ||
   fail "embed failed"
 diff "$examples/embed/expected.txt" "$scratch/output" || fail "embed printed something else"
+"$scratch/notebook/notebook" "$scratch/answer.ipynb" >"$scratch/output" || fail "notebook failed"
+diff "$examples/notebook/expected.txt" "$scratch/output" || fail "notebook printed something else"
 ctest --test-dir "$scratch/testing" --output-on-failure || fail "the example's tests failed"

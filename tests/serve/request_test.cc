@@ -44,5 +44,28 @@ TEST(ParseRequestTest, AReplyNeedsNoId) {
   EXPECT_EQ(reply.answer.images[0].data, "AB");
 }
 
+TEST(ParseRequestTest, PathsOfNotebooksAreThoseOfTheClientsDirectory) {
+  RequestId id;
+  absl::StatusOr<Request> request = ParseRequest(
+      R"({"id": 1, "type": "notebook.convert", "cwd": "/w", "file": "a.ipynb", "to": "/b.py"})",
+      id);
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(std::get<NotebookFileRequest>(request->what).files,
+            (std::vector<std::string>{"/w/a.ipynb", "/b.py"}));
+}
+
+TEST(ParseRequestTest, ParametersOfANotebookBecomePython) {
+  RequestId id;
+  absl::StatusOr<Request> request = ParseRequest(
+      R"({"id": 1, "type": "notebook.run", "file": "a", "cells": [0, "x"],
+          "parameters": {"p": {"k": [true, null, 1.5, "é\n\""]}}})",
+      id);
+  ASSERT_TRUE(request.ok()) << request.status();
+  const NotebookRunRequest& run = std::get<NotebookSessionRun>(request->what).run;
+  EXPECT_EQ(run.selection.cells, (std::vector<std::string>{"0", "x"}));
+  ASSERT_EQ(run.parameters.size(), 1u);
+  EXPECT_EQ(run.parameters[0].literal, R"({"k": [True, None, 1.5, "é\n\""]})");
+}
+
 }  // namespace
 }  // namespace cellar::host

@@ -1,0 +1,213 @@
+#include "host/cli/shared_notebook_run.h"
+
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/base/event_loop.h"
+#include "host/base/status.h"
+#include "host/cli/notebook_progress.h"
+#include "host/cli/shared_eval.h"
+#include "host/console/complain.h"
+#include "host/console/exit_codes.h"
+#include "host/runtime/environment.h"
+#include "host/serve/dial.h"
+
+namespace cellar::host {
+namespace {
+
+using nlohmann::ordered_json;
+
+absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run) {
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string();
+  if (error) return ErrnoStatus(error.value(), "finding the directory");
+  ordered_json request = {{"id", "1"},
+                          {"type", "notebook.run"},
+                          {"session", run.session},
+                          {"cwd", here},
+                          {"file", run.request.file},
+                          {"allow_errors", run.request.allow_errors},
+                          {"clear", run.request.clear},
+                          {"timeout", absl::ToDoubleSeconds(run.request.timeout)}};
+  if (!run.request.output.empty()) request["output"] = run.request.output;
+  if (!run.request.selection.cells.empty()) request["cells"] = run.request.selection.cells;
+  if (!run.request.selection.from.empty()) request["from"] = run.request.selection.from;
+  if (!run.parameters.empty()) request["parameters"] = run.parameters;
+  if (!run.interpreter.empty()) request["interpreter"] = run.interpreter;
+  return request;
+}
+
+CellOutcome OutcomeOf(const ordered_json& frame) {
+  CellOutcome outcome;
+  const std::string status = TextIn(frame, "status");
+  if (status == "error") outcome.status = CellStatus::kError;
+  if (status == "cancelled") outcome.status = CellStatus::kCancelled;
+  outcome.execution_count = static_cast<uint32_t>(NumberIn(frame, "execution_count"));
+  outcome.duration = absl::Milliseconds(NumberIn(frame, "duration_ms"));
+  outcome.timed_out = frame.value("timed_out", false);
+  outcome.state_detail = TextIn(frame, "state_detail");
+  const auto error = frame.find("error");
+  if (error == frame.end() || !error->is_object()) return outcome;
+  outcome.error = CellError{.ename = TextIn(*error, "ename"),
+                            .evalue = TextIn(*error, "evalue"),
+                            .traceback = TextIn(*error, "traceback")};
+  return outcome;
+}
+
+// The run as its frames tell of it.
+class FollowedRun {
+ public:
+  FollowedRun(EventLoop& loop, Client& client, bool allow_errors)
+      : loop_(loop), client_(client), allow_errors_(allow_errors) {}
+
+  // The last frame. Cancelled when a signal came first.
+  absl::StatusOr<ordered_json> Follow(const ordered_json& request) {
+    CELLAR_RETURN_IF_ERROR(WatchSignals());
+    CELLAR_RETURN_IF_ERROR(client_.Send(request));
+    CELLAR_RETURN_IF_ERROR(loop_.Watch(client_.fd(), EPOLLIN, [this](uint32_t) { TakeFrames(); }));
+    loop_.Run();
+    loop_.Unwatch(client_.fd());
+    loop_.Unwatch(signals_.get());
+    progress_.reset();
+    return std::move(done_);
+  }
+
+  int ended_by() const { return ended_by_; }
+
+ private:
+  struct Finished {
+    size_t cell;
+    CellOutcome outcome;
+  };
+
+  absl::Status WatchSignals() {
+    sigset_t handled;
+    sigemptyset(&handled);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&handled, signal);
+    sigprocmask(SIG_BLOCK, &handled, nullptr);
+    signals_ = UniqueFd(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!signals_) return ErrnoStatus(errno, "creating a signalfd");
+    return loop_.Watch(signals_.get(), EPOLLIN, [this](uint32_t) {
+      signalfd_siginfo info;
+      while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
+        OnSignal(static_cast<int>(info.ssi_signo));
+      }
+    });
+  }
+
+  // The first Ctrl-C interrupts the cell, the second kills it, the third does not wait for that.
+  void OnSignal(int signal) {
+    if (signal == SIGINT && ++interrupts_ <= 2) {
+      (void)client_.Send({{"id", "cancel"}, {"type", "cancel"}, {"call", "1"}});
+      return;
+    }
+    ended_by_ = signal;
+    loop_.Stop();
+  }
+
+  void TakeFrames() {
+    do {
+      absl::StatusOr<ordered_json> frame = client_.Receive();
+      if (!frame.ok()) {
+        done_ = frame.status();
+        return loop_.Stop();
+      }
+      if (TextIn(*frame, "id") != "1") continue;
+      if (TextIn(*frame, "type") == "done") {
+        TellFinished(/*went_on=*/false);
+        done_ = *std::move(frame);
+        return loop_.Stop();
+      }
+      Show(*frame);
+    } while (client_.has_frame());
+  }
+
+  void Show(const ordered_json& frame) {
+    const std::string type = TextIn(frame, "type");
+    if (type == "plan") {
+      progress_.emplace(loop_, frame.value("cells", ordered_json::array()).size());
+    } else if (!progress_) {
+      return;
+    } else if (type == "started") {
+      TellFinished(/*went_on=*/true);
+      progress_->OnCellStarted(place_++, static_cast<size_t>(NumberIn(frame, "cell")));
+    } else if (type == "stdout" || type == "stderr") {
+      progress_->OnText(Stream::kStdout, TextIn(frame, "text"));
+    } else if (type == "finished") {
+      finished_ = {static_cast<size_t>(NumberIn(frame, "cell")), OutcomeOf(frame)};
+    }
+  }
+
+  // What a cell raised was no failure, if its tag says so: the run then goes on.
+  void TellFinished(bool went_on) {
+    if (!finished_) return;
+    const Finished finished = *std::exchange(finished_, std::nullopt);
+    const bool failed = !finished.outcome.ok() && (allow_errors_ || !went_on);
+    progress_->OnCellFinished(finished.cell, finished.outcome, failed);
+  }
+
+  EventLoop& loop_;
+  Client& client_;
+  const bool allow_errors_;
+  UniqueFd signals_;
+  std::optional<NotebookProgress> progress_;
+  size_t place_ = 0;
+  std::optional<Finished> finished_;
+  int interrupts_ = 0;
+  int ended_by_ = 0;
+  absl::StatusOr<ordered_json> done_ = absl::CancelledError("");
+};
+
+int Report(const ordered_json& done, const std::string& expected_file) {
+  if (std::optional<int> refused = RefusalExitCode(done)) return *refused;
+  const std::string file = TextIn(done, "file");
+  const bool is_elsewhere = file != expected_file;
+  if (const std::string why = TextIn(done, "not_saved"); !why.empty()) {
+    Complain(absl::UnknownError(why));
+  } else if (is_elsewhere) {
+    Complain(absl::AbortedError(
+        absl::StrCat(expected_file, ": changed on disk while it ran; the outputs are in ", file)));
+  }
+  const int64_t run = NumberIn(done, "cells_run");
+  const int64_t failed = NumberIn(done, "cells_failed");
+  std::string line = absl::StrCat(run, run == 1 ? " cell run" : " cells run");
+  if (failed > 0) absl::StrAppend(&line, ", ", failed, " failed");
+  const std::string status = TextIn(done, "status");
+  if (status == "cancelled") line += ", interrupted";
+  std::printf("%s\n", line.c_str());
+  if (status == "cancelled") return kExitInterrupted;
+  return status == "ok" && !is_elsewhere ? kExitFine : kExitCellFailed;
+}
+
+absl::StatusOr<int> Run(const SharedNotebookRun& run) {
+  CELLAR_ASSIGN_OR_RETURN(const ordered_json request, RequestFor(run));
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, DialOrStartDaemon(CurrentEnvironment()));
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<EventLoop> loop, EventLoop::Create());
+  FollowedRun followed(*loop, *client, run.request.allow_errors);
+  absl::StatusOr<ordered_json> done = followed.Follow(request);
+  if (followed.ended_by() != 0) return 128 + followed.ended_by();
+  if (!done.ok()) return done.status();
+  const std::string& file = run.request.output.empty() ? run.request.file : run.request.output;
+  return Report(*done, file[0] == '/' ? file : absl::StrCat(TextIn(request, "cwd"), "/", file));
+}
+
+}  // namespace
+
+int RunSharedNotebook(const SharedNotebookRun& run) {
+  absl::StatusOr<int> exit_code = Run(run);
+  if (exit_code.ok()) return *exit_code;
+  Complain(exit_code.status());
+  return kExitCannotRun;
+}
+
+}  // namespace cellar::host

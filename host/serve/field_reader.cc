@@ -1,0 +1,86 @@
+#include "host/serve/field_reader.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "host/eval/call_fields.h"
+#include "host/eval/strict_json.h"
+
+namespace cellar::host {
+
+using nlohmann::json;
+
+std::string FieldReader::Text(const char* name, bool required, size_t max_bytes) {
+  const bool is_there = request_.contains(name);
+  json value = Value(name);
+  if (!is_there) {
+    if (required) Add(name, "is missing");
+    return "";
+  }
+  if (!value.is_string()) {
+    Add(name, "expected a string");
+    return "";
+  }
+  auto& text = value.get_ref<std::string&>();
+  if (std::string problem = ProblemOfText(text, max_bytes); !problem.empty()) {
+    Add(name, problem);
+    return "";
+  }
+  return std::move(text);
+}
+
+bool FieldReader::Flag(const char* name, bool otherwise) {
+  const bool is_there = request_.contains(name);
+  const json value = Value(name);
+  if (!is_there) return otherwise;
+  if (!value.is_boolean()) Add(name, "expected true or false");
+  return value.is_boolean() && value.get<bool>();
+}
+
+uint32_t FieldReader::Number(const char* name, uint32_t otherwise) {
+  const bool is_there = request_.contains(name);
+  const json value = Value(name);
+  if (!is_there) return otherwise;
+  const bool fits = value.is_number_unsigned() && value.get<uint64_t>() <= otherwise;
+  if (!fits) Add(name, "expected a whole number");
+  return fits ? value.get<uint32_t>() : otherwise;
+}
+
+absl::Duration FieldReader::Seconds(const char* name, absl::Duration otherwise) {
+  const bool is_there = request_.contains(name);
+  const json value = Value(name);
+  if (!is_there) return otherwise;
+  const double seconds = value.is_number() ? value.get<double>() : -1;
+  if (!(seconds >= 0 && seconds <= kMaxBackgroundAfter)) {
+    Add(name, absl::StrCat("expected seconds, between 0 and ", kMaxBackgroundAfter));
+  }
+  return absl::Seconds(seconds);
+}
+
+json FieldReader::Value(const char* name) {
+  known_.push_back(name);
+  auto found = request_.find(name);
+  if (found == request_.end()) return nullptr;
+  json value = std::move(*found);
+  request_.erase(found);
+  return value;
+}
+
+void FieldReader::Add(std::string_view name, const std::string& problem) {
+  if (problem_.empty()) problem_ = absl::StrCat(Shortened(name), ": ", problem);
+}
+
+absl::Status FieldReader::problem() const {
+  return problem_.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problem_);
+}
+
+absl::Status FieldReader::Finish() {
+  for (const auto& [name, value] : request_.items()) {
+    Add(name, absl::StrCat("unknown field; known are ", absl::StrJoin(known_, ", ")));
+    break;
+  }
+  return problem();
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,77 @@
+// One notebook that runs for a client: made ready on the thread for files, run when the session is
+// free, saved while it runs. What its cells do is streamed as that of a call is.
+//
+// Lives on the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "host/base/event_loop.h"
+#include "host/base/task_thread.h"
+#include "host/execute/notebook_runner.h"
+#include "host/serve/call_stream.h"
+#include "host/serve/notebook_request.h"
+#include "host/session/registry.h"
+
+namespace cellar::host {
+
+class NotebookJob : private NotebookRunObserver {
+ public:
+  struct Outcome {
+    NotebookRunResult result;
+    std::string file;    // that was written
+    absl::Status saved;  // why it was not
+  };
+  // Called once, from a posted task, when the job may be destroyed. A Status says that no cell
+  // could be run.
+  using DoneCallback = absl::AnyInvocable<void(absl::StatusOr<Outcome>)>;
+
+  // What it borrows outlives it; `stream` is null, or is taken away by Abandon.
+  NotebookJob(EventLoop& loop, SessionRegistry& registry, TaskThread& files,
+              NotebookSessionRun request, CallStream* stream, DoneCallback done);
+  // When the host ends in the middle, what there is is saved.
+  ~NotebookJob() override;
+  NotebookJob(const NotebookJob&) = delete;
+
+  void Start();
+  // Interrupts the running cell and lets no other start. A second call kills the running cell.
+  void Cancel();
+  // Its client is gone: nothing is streamed any more, and it is cancelled.
+  void Abandon();
+
+  // Whether one of its cells waits for that call to the host.
+  bool HasCall(uint64_t call) const { return hold_ && hold_->session().HasCall(call); }
+
+ private:
+  void OnPrepared(absl::StatusOr<PreparedRun> prepared);
+  void OnHold(absl::StatusOr<SessionHold> hold);
+  void FinishUnstarted();
+  void Finish(absl::StatusOr<Outcome> outcome);
+
+  void OnCellStarted(size_t place, size_t cell) override;
+  void OnText(Stream stream, std::string_view text) override;
+  void OnDisplay(const wire::Display& display) override;
+  void OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) override;
+
+  EventLoop& loop_;
+  SessionRegistry& registry_;
+  TaskThread& files_;
+  NotebookSessionRun request_;
+  CallStream* stream_;
+  DoneCallback done_;
+
+  std::optional<PreparedRun> prepared_;
+  TicketId ticket_ = 0;
+  bool cancelled_ = false;
+  std::optional<SessionHold> hold_;
+  std::unique_ptr<NotebookRunner> runner_;  // gone before the hold, whose session it uses
+  // False once the job is gone; tasks posted from the thread for files look here first.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace cellar::host
