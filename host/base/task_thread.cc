@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <system_error>
 #include <utility>
 
 namespace cellar {
@@ -27,8 +28,20 @@ void TaskThread::Run(absl::AnyInvocable<void()> task) {
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { Work(); });
+  try {
+    thread_ = std::thread([this] { Work(); });
+  } catch (const std::system_error&) {
+    // There is no room for a thread; the next task tries again.
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (thread_.joinable()) return;
+  // Better that the caller waits this once than that nobody ever hears of it.
+  std::deque<absl::AnyInvocable<void()>> tasks;
+  {
+    absl::MutexLock lock(&mutex_);
+    tasks.swap(tasks_);
+  }
+  for (absl::AnyInvocable<void()>& here : tasks) here();
 }
 
 void TaskThread::Work() {

@@ -1,5 +1,5 @@
 // One thread that runs tasks in their order: for work that may block, which the loop's thread must
-// not do. It is started by the first task.
+// not do. It is started by the first task; where it cannot be, the caller runs the task.
 #pragma once
 
 #include <deque>

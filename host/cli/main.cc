@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <system_error>
 
 #include "CLI/CLI.hpp"
 #include "host/base/fds.h"
@@ -14,6 +15,7 @@
 #include "host/cli/repl_command.h"
 #include "host/cli/serve_command.h"
 #include "host/cli/session_commands.h"
+#include "host/console/complain.h"
 #include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
 #include "host/console/text_width.h"
@@ -49,6 +51,9 @@ int main(int argc, char** argv) {
     }
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitFine : kExitUsage;
+  } catch (const std::system_error& error) {  // there is no room for a thread
+    Complain(absl::ResourceExhaustedError(std::string("starting a thread: ") + error.what()));
+    return kExitCannotRun;
   }
   return exit_code;
 }

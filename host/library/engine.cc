@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <system_error>
 
 namespace cellar {
 namespace {
@@ -29,9 +30,14 @@ absl::StatusOr<std::shared_ptr<Engine>> Engine::Start(const std::string& artifac
                                                       const host::ArtifactLimits& limits) {
   SignalBlock block;
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<EventLoop> loop, EventLoop::Create());
-  auto engine = std::shared_ptr<Engine>(new Engine(std::move(loop), artifacts_directory, limits));
-  CELLAR_ASSIGN_OR_RETURN(engine->thread_, LoopThread::Start(*engine->loop_));
-  return engine;
+  // std::thread has no other way to say that there is no room for one.
+  try {
+    auto engine = std::shared_ptr<Engine>(new Engine(std::move(loop), artifacts_directory, limits));
+    CELLAR_ASSIGN_OR_RETURN(engine->thread_, LoopThread::Start(*engine->loop_));
+    return engine;
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(std::string("starting a thread: ") + error.what());
+  }
 }
 
 Engine::Engine(std::unique_ptr<EventLoop> loop, const std::string& artifacts_directory,

@@ -1,6 +1,7 @@
 #include "host/base/task_thread.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <thread>
 #include <vector>
@@ -23,6 +24,28 @@ TEST(TaskThreadTest, RunsTasksInOrderOnAnotherThread) {
   });
   done.WaitForNotification();
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2}));
+  EXPECT_NE(where, std::this_thread::get_id());
+}
+
+TEST(TaskThreadTest, WithoutRoomForAThreadTheCallerRunsTheTask) {
+  pthread_attr_t before;
+  pthread_attr_t huge;
+  ASSERT_EQ(pthread_getattr_default_np(&before), 0);
+  ASSERT_EQ(pthread_getattr_default_np(&huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 46), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  TaskThread thread;
+  std::thread::id where;
+  thread.Run([&] { where = std::this_thread::get_id(); });
+  pthread_setattr_default_np(&before);
+  EXPECT_EQ(where, std::this_thread::get_id());
+
+  absl::Notification done;
+  thread.Run([&] {
+    where = std::this_thread::get_id();
+    done.Notify();
+  });
+  done.WaitForNotification();
   EXPECT_NE(where, std::this_thread::get_id());
 }
 

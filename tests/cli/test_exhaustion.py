@@ -106,14 +106,25 @@ class ALimitOfProcesses(Exhausted):
         resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
         os.setresuid(ANOTHER_UID, ANOTHER_UID, ANOTHER_UID)
 
-    def test_sessions_come_and_go_within_it(self):
+    def within(self, limit):
+        """Options of a program that is another user's."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         os.chown(folder.name, ANOTHER_UID, ANOTHER_UID)
         self.env.update(HOME=folder.name, CELLAR_SNAPSHOTS="off")
+        return {"cwd": folder.name, "preexec_fn": lambda: self.become_another(limit)}
+
+    def test_without_room_for_a_thread_the_program_says_so(self):
+        try:
+            code, out, err = self.run_cellar("eval", "1", **self.within(1))
+        except PermissionError:
+            self.skipTest(f"another user cannot run {CELLAR}")
+        self.assertEqual((code, out, err), (3, "", "cellar: starting a thread: Resource temporarily unavailable\n"))
+
+    def test_sessions_come_and_go_within_it(self):
         limit = 24
         try:
-            client = self.serve(cwd=folder.name, preexec_fn=lambda: self.become_another(limit))
+            client = self.serve(**self.within(limit))
         except PermissionError:
             self.skipTest(f"another user cannot run {CELLAR}")
         # Each session is a keeper and a worker: not all of them fit.
