@@ -1,10 +1,5 @@
 #include "host/cli/shared_notebook_run.h"
 
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -13,14 +8,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "host/base/event_loop.h"
 #include "host/base/status.h"
 #include "host/cli/notebook_progress.h"
 #include "host/cli/shared_eval.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
+#include "host/console/foreground.h"
 #include "host/runtime/environment.h"
 #include "host/serve/dial.h"
+#include "host/serve/link.h"
 
 namespace cellar::host {
 namespace {
@@ -31,8 +27,7 @@ absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run) {
   std::error_code error;
   const std::string here = std::filesystem::current_path(error).string();
   if (error) return ErrnoStatus(error.value(), "finding the directory");
-  ordered_json request = {{"id", "1"},
-                          {"type", "notebook.run"},
+  ordered_json request = {{"type", "notebook.run"},
                           {"session", run.session},
                           {"cwd", here},
                           {"file", run.request.file},
@@ -67,22 +62,22 @@ CellOutcome OutcomeOf(const ordered_json& frame) {
 // The run as its frames tell of it.
 class FollowedRun {
  public:
-  FollowedRun(EventLoop& loop, Client& client, bool allow_errors)
-      : loop_(loop), client_(client), allow_errors_(allow_errors) {}
+  FollowedRun(Foreground& foreground, const UniqueFd& socket, bool allow_errors)
+      : foreground_(foreground),
+        link_(foreground.loop(), socket, {}),
+        allow_errors_(allow_errors) {}
 
   // The last frame. Cancelled when a signal came first.
-  absl::StatusOr<ordered_json> Follow(const ordered_json& request) {
-    CELLAR_RETURN_IF_ERROR(WatchSignals());
-    CELLAR_RETURN_IF_ERROR(client_.Send(request));
-    CELLAR_RETURN_IF_ERROR(loop_.Watch(client_.fd(), EPOLLIN, [this](uint32_t) { TakeFrames(); }));
-    loop_.Run();
-    loop_.Unwatch(client_.fd());
-    loop_.Unwatch(signals_.get());
+  absl::StatusOr<ordered_json> Follow(ordered_json request) {
+    CELLAR_RETURN_IF_ERROR(foreground_.WatchSignals([this] { OnInterrupt(); }));
+    id_ = link_.Ask(std::move(request), [this](const ordered_json& frame) { OnFrame(frame); });
+    foreground_.loop().Run();
     progress_.reset();
     return std::move(done_);
   }
 
-  int ended_by() const { return ended_by_; }
+  // The signal that cut it short, or 0.
+  int ended_by() const { return gave_up_ ? SIGINT : foreground_.ended_by(); }
 
  private:
   struct Finished {
@@ -90,52 +85,27 @@ class FollowedRun {
     CellOutcome outcome;
   };
 
-  absl::Status WatchSignals() {
-    sigset_t handled;
-    sigemptyset(&handled);
-    for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&handled, signal);
-    sigprocmask(SIG_BLOCK, &handled, nullptr);
-    signals_ = UniqueFd(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (!signals_) return ErrnoStatus(errno, "creating a signalfd");
-    return loop_.Watch(signals_.get(), EPOLLIN, [this](uint32_t) {
-      signalfd_siginfo info;
-      while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
-        OnSignal(static_cast<int>(info.ssi_signo));
-      }
-    });
-  }
-
   // The first Ctrl-C interrupts the cell, the second kills it, the third does not wait for that.
-  void OnSignal(int signal) {
-    if (signal == SIGINT && ++interrupts_ <= 2) {
-      (void)client_.Send({{"id", "cancel"}, {"type", "cancel"}, {"call", "1"}});
-      return;
+  void OnInterrupt() {
+    if (++interrupts_ <= 2) {
+      link_.Ask({{"type", "cancel"}, {"call", id_}}, [](const ordered_json&) {});
+    } else {
+      gave_up_ = true;
+      foreground_.loop().Stop();
     }
-    ended_by_ = signal;
-    loop_.Stop();
   }
 
-  void TakeFrames() {
-    do {
-      absl::StatusOr<ordered_json> frame = client_.Receive();
-      if (!frame.ok()) {
-        done_ = frame.status();
-        return loop_.Stop();
-      }
-      if (TextIn(*frame, "id") != "1") continue;
-      if (TextIn(*frame, "type") == "done") {
-        TellFinished(/*went_on=*/false);
-        done_ = *std::move(frame);
-        return loop_.Stop();
-      }
-      Show(*frame);
-    } while (client_.has_frame());
+  void OnFrame(const ordered_json& frame) {
+    if (TextIn(frame, "type") != "done") return Show(frame);
+    TellFinished(/*went_on=*/false);
+    done_ = frame;
+    foreground_.loop().Stop();
   }
 
   void Show(const ordered_json& frame) {
     const std::string type = TextIn(frame, "type");
     if (type == "plan") {
-      progress_.emplace(loop_, frame.value("cells", ordered_json::array()).size());
+      progress_.emplace(foreground_.loop(), frame.value("cells", ordered_json::array()).size());
     } else if (!progress_) {
       return;
     } else if (type == "started") {
@@ -156,15 +126,15 @@ class FollowedRun {
     progress_->OnCellFinished(finished.cell, finished.outcome, failed);
   }
 
-  EventLoop& loop_;
-  Client& client_;
+  Foreground& foreground_;
+  Link link_;
   const bool allow_errors_;
-  UniqueFd signals_;
+  std::string id_;
   std::optional<NotebookProgress> progress_;
   size_t place_ = 0;
   std::optional<Finished> finished_;
   int interrupts_ = 0;
-  int ended_by_ = 0;
+  bool gave_up_ = false;
   absl::StatusOr<ordered_json> done_ = absl::CancelledError("");
 };
 
@@ -192,8 +162,8 @@ int Report(const ordered_json& done, const std::string& expected_file) {
 absl::StatusOr<int> Run(const SharedNotebookRun& run) {
   CELLAR_ASSIGN_OR_RETURN(const ordered_json request, RequestFor(run));
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, DialOrStartDaemon(CurrentEnvironment()));
-  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<EventLoop> loop, EventLoop::Create());
-  FollowedRun followed(*loop, *client, run.request.allow_errors);
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Foreground> foreground, Foreground::Create());
+  FollowedRun followed(*foreground, client->socket(), run.request.allow_errors);
   absl::StatusOr<ordered_json> done = followed.Follow(request);
   if (followed.ended_by() != 0) return 128 + followed.ended_by();
   if (!done.ok()) return done.status();
