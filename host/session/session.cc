@@ -68,6 +68,7 @@ absl::Status Session::Prepare() {
   worker_ready_ = false;
   had_cells_ = false;
   next_cell_ = 1;
+  variables_since_.clear();
   snapshots_.Clear();
   return absl::OkStatus();
 }
@@ -163,6 +164,7 @@ void Session::Start(CellJob job) {
   cells_.outer = MakeCell(std::move(job));
   for (const wire::EnvironmentEntry& entry : cells_.outer->request.environment) {
     SetVariable(entry, options_.environment);
+    variables_since_[entry.name] = next_cell_;
   }
   SendCell();
 }

@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -220,6 +221,7 @@ class Session : private WorkerListener, private BridgeListener {
   void TakeSnapshotFirst(Job next);
   bool StartRestore(const WorkerExit& exit, bool restore_failed);
   void FinishRestore();
+  void RestoreVariables();
   void AbandonRestoring();
   std::string DescribeRestored(const Restore& restore);
   void TellNotCarried(CellOutcome& outcome) const;
@@ -264,6 +266,8 @@ class Session : private WorkerListener, private BridgeListener {
   bool relieving_ = false;  // waits for what options_.relieve does
   bool relieved_ = false;   // since a worker last started
   uint64_t cells_run_ = 0;
+  // Of options_.environment, what a call has given to this worker, and with which cell.
+  std::map<std::string, uint32_t> variables_since_;
   std::deque<Job> queue_;
   RunningCells cells_;
   std::optional<ValueJob> running_value_;

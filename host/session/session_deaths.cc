@@ -26,7 +26,7 @@ void Session::OnWorkerExit(WorkerExit exit) {
   if (!closing_ && !resetting_ && StartRestore(exit, restore_failed)) return;
   // The template was killed before it could fork, and nobody knew yet: nothing has run, so another
   // one may try.
-  bool again = !restore_failed && worker_->pid() < 0 && template_was_ready_ &&
+  bool again = !restore_failed && !exit.exhausted && worker_->pid() < 0 && template_was_ready_ &&
                !std::exchange(start_retried_, true);
   // Not destroyed here: this is a call from inside it.
   loop_.Post([worker = std::move(worker_)] {});

@@ -100,6 +100,7 @@ void Session::FinishRestore() {
   had_cells_ = true;
   next_cell_ = restore.moment.before_cell;
   snapshots_.OnRestored(restore.moment.before_cell);
+  RestoreVariables();
   if (running_value_) {
     ValueJob job = *std::exchange(running_value_, std::nullopt);
     job.done(absl::UnavailableError("the worker " + description));
@@ -117,6 +118,23 @@ void Session::FinishRestore() {
         Standing{.before_cell = restore.moment.before_cell, .not_carried = worker_->not_carried()});
   }
   Pump();
+}
+
+// Variables of a call stay, though the cells that it came with are undone; unless that was asked
+// for.
+void Session::RestoreVariables() {
+  std::vector<wire::EnvironmentEntry> later;
+  for (const wire::EnvironmentEntry& entry : options_.environment) {
+    auto since = variables_since_.find(entry.name);
+    if (since == variables_since_.end() || since->second < next_cell_) continue;
+    if (rewind_) {
+      variables_since_.erase(since);
+    } else {
+      since->second = next_cell_;
+      later.push_back(entry);
+    }
+  }
+  if (!later.empty()) worker_->Send(wire::Enter{.environment = std::move(later)});
 }
 
 // The session is closed while it goes back to a snapshot, or while another branches off.
