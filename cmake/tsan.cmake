@@ -13,6 +13,7 @@ foreach(symbol
     _ZN4absl7debian312Notification6NotifyEv
     _ZNK4absl7debian312Notification19WaitForNotificationEv
     _ZNK4absl7debian312Notification30WaitForNotificationWithTimeoutENS0_8DurationE)
-  target_link_options(cellar_tsan INTERFACE LINKER:--wrap=${symbol})
+  # Wanted also where only Abseil's own libraries use it: the linker renames what they lack too.
+  target_link_options(cellar_tsan INTERFACE LINKER:--wrap=${symbol} LINKER:--undefined=__wrap_${symbol})
 endforeach()
 target_link_libraries(cellar_flags INTERFACE cellar_tsan)
