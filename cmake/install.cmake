@@ -22,7 +22,9 @@ target_link_libraries(cellar_archive INTERFACE
   PkgConfig::GUMBO Threads::Threads)
 
 install(TARGETS cellar RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS cellar_worker RUNTIME DESTINATION ${cellar_libexec_dir})
+if(NOT CELLAR_WORKER_PROGRAM)
+  install(TARGETS cellar_worker RUNTIME DESTINATION ${cellar_libexec_dir})
+endif()
 if(TARGET cellar_worker_shared)
   install(TARGETS cellar_worker_shared RUNTIME DESTINATION ${cellar_libexec_dir})
 endif()

@@ -17,6 +17,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/library/leftovers.h"
+#include "tests/sanitized.h"
 
 namespace cellar {
 namespace {
@@ -246,7 +247,7 @@ TEST_F(SessionTest, ASessionThatWasNeverUsedClosesAtOnce) {
   auto unused = Open();
   const absl::Time start = absl::Now();
   unused->Close();
-  EXPECT_LT(absl::Now() - start, absl::Milliseconds(500));
+  EXPECT_LT(absl::Now() - start, kSlowness * absl::Milliseconds(500));
 }
 
 TEST_F(SessionTest, CloseCancelsAValueThatABusyWorkerCannotGive) {
@@ -281,7 +282,7 @@ TEST_F(SessionTest, CloseEndsWhatCellsStarted) {
   SessionProcesses processes;
   Run("import subprocess\np = subprocess.Popen(['sleep', '100'], start_new_session=True)");
   session_->Close();
-  EXPECT_THAT(processes.LeftAfter(absl::Milliseconds(500)), IsEmpty());
+  EXPECT_THAT(processes.LeftAfter(kSlowness * absl::Milliseconds(500)), IsEmpty());
 }
 
 TEST_F(SessionTest, ASessionOutlivesItsHostAndRefusesCalls) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gtest/gtest-spi.h"
+#include "tests/sanitized.h"
 
 namespace cellar::testing {
 namespace {
@@ -57,7 +58,7 @@ TEST(SessionProcessesTest, SeesAWorkerUntilItIsGone) {
   ASSERT_TRUE((*session)->Run("1").ok());
   EXPECT_THAT(processes.LeftAfter(absl::ZeroDuration()), Not(::testing::IsEmpty()));
   (*session)->Close();
-  EXPECT_THAT(processes.LeftAfter(absl::Milliseconds(500)), ::testing::IsEmpty());
+  EXPECT_THAT(processes.LeftAfter(kSlowness * absl::Milliseconds(500)), ::testing::IsEmpty());
 }
 
 class PreparedTest : public PreparedCellTest {

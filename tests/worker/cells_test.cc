@@ -444,7 +444,7 @@ rings = 0
 def ring(*_):
     global rings
     rings += 1
-    if rings == 20:
+    if rings >= 20:  # it may ring again in here
         signal.setitimer(signal.ITIMER_REAL, 0)
         open(path, 'w').close()
     raise ValueError(rings)
@@ -452,7 +452,7 @@ signal.signal(signal.SIGALRM, ring)
 signal.setitimer(signal.ITIMER_REAL, 0.02, 0.002)
 )");
   ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(directory / "rang"); }));
-  EXPECT_THAT(Run("rings"), ResultIs("20"));
+  EXPECT_THAT(Run("rings >= 20"), ResultIs("True"));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class DeathTest : public WorkerTest {
     const absl::Time start = absl::Now();
     CellOutcome next = Run("'x' in globals()");
     // The bar is 10 ms; the rest is for a busy machine.
-    EXPECT_LT(absl::Now() - start, absl::Seconds(1));
+    EXPECT_LT(absl::Now() - start, kSlowness * absl::Seconds(1));
     EXPECT_THAT(next, ResultIs("False"));
     EXPECT_EQ(next.execution_count, 1u);
     EXPECT_EQ(next.state, StateAfter::kFresh);
@@ -109,7 +109,7 @@ TEST_F(DeathTest, AWorkerKilledFromOutsideDuringACellIsNoticed) {
   ASSERT_EQ(kill(worker, SIGKILL), 0);
   CellOutcome outcome = cell.Join();
   // The bar is 5 ms; the rest is for a busy machine.
-  EXPECT_LT(absl::Now() - start, absl::Milliseconds(500));
+  EXPECT_LT(absl::Now() - start, kSlowness * absl::Milliseconds(500));
   ExpectDeath(outcome, "died of SIGKILL");
   EXPECT_EQ(outcome.stdout_text(), "ready\n");
   ExpectFreshSession();

@@ -29,8 +29,8 @@ using ::testing::IsEmpty;
 
 namespace fs = std::filesystem;
 
-// From the kill to the end of the last process; twice as long where every instruction is checked.
-constexpr absl::Duration kLimit = absl::Milliseconds(kSanitized ? 1000 : 500);
+// From the kill to the end of the last process.
+constexpr absl::Duration kLimit = absl::Milliseconds(500 * kSlowness);
 
 struct Process {
   pid_t parent = 0;

@@ -210,7 +210,8 @@ TEST_F(OutputTest, PrintsAndForkedChildrenKeepTheirOrder) {
   for (int i = 0; i < 100; ++i) absl::StrAppend(&expected, "p", i, "\nc", i, "\n");
   EXPECT_THAT(
       Run("import os\nfor i in range(100):\n    print(f'p{i}')\n    pid = os.fork()\n"
-          "    if not pid:\n        print(f'c{i}')\n        os._exit(0)\n    os.waitpid(pid, 0)"),
+          "    if not pid:\n        print(f'c{i}')\n        os._exit(0)\n    os.waitpid(pid, 0)",
+          {.timeout = absl::ZeroDuration()}),
       Prints(expected));
 }
 
@@ -279,10 +280,12 @@ TEST_F(OutputTest, WhatATaskPrintsAfterItsCellComesWithTheNextOutcome) {
 
 TEST_F(OutputTest, WhatAThreadPrintsAfterItsCellComesWithTheNextOutcome) {
   ScratchDirectory scratch;
-  Run("import threading, time\ndef later():\n    time.sleep(0.01)\n    print('late')\n"
-      "    open('" +
-      (scratch / "mark").string() +
-      "', 'w').close()\nt = threading.Thread(target=later)\nt.start()");
+  ASSERT_TRUE(session().Set("scratch", scratch.path()).ok());
+  Run("import os, threading, time\ndef later():\n"
+      "    while not os.path.exists(scratch + '/go'): time.sleep(0.001)\n"
+      "    print('late')\n    open(scratch + '/mark', 'w').close()\n"
+      "t = threading.Thread(target=later)\nt.start()");
+  std::ofstream(scratch / "go") << "";  // only now has the cell ended
   ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(scratch / "mark"); }));
   EXPECT_THAT(Shown(Run("1").background), ElementsAre("out:late\n"));
 }

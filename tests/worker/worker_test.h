@@ -151,7 +151,9 @@ class WorkerTest : public ::testing::Test {
   explicit WorkerTest(absl::Duration grace = absl::Seconds(3)) : host_(SharedHost(grace)) {}
 
   // Without snapshots: whether one was taken in time would depend on the machine.
-  virtual SessionOptions Options() { return {.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kOff}}; }
+  virtual SessionOptions Options() {
+    return {.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kOff}};
+  }
 
   void SetUp() override {
     absl::StatusOr<std::unique_ptr<Session>> session = host_.Open(Options());
@@ -162,7 +164,7 @@ class WorkerTest : public ::testing::Test {
   void TearDown() override {
     if (session_ == nullptr) return;
     session_->Close();
-    EXPECT_THAT(processes_.LeftAfter(absl::Milliseconds(500)), ::testing::IsEmpty())
+    EXPECT_THAT(processes_.LeftAfter(kSlowness * absl::Milliseconds(500)), ::testing::IsEmpty())
         << "the test left processes behind";
   }
 

@@ -1,0 +1,19 @@
+# Builds with -fsanitize=thread: calls of Abseil's locks go through tests/tsan/absl_locks.cc, which tells the sanitizer
+# of them. The names are those of Debian's Abseil, an inline namespace included.
+add_library(cellar_tsan STATIC ${PROJECT_SOURCE_DIR}/tests/tsan/absl_locks.cc)
+target_link_libraries(cellar_tsan PUBLIC absl::synchronization absl::time)
+foreach(symbol
+    _ZN4absl7debian35MutexD1Ev
+    _ZN4absl7debian35Mutex4LockEv
+    _ZN4absl7debian35Mutex6UnlockEv
+    _ZN4absl7debian35Mutex5AwaitERKNS0_9ConditionE
+    _ZN4absl7debian35Mutex16AwaitWithTimeoutERKNS0_9ConditionENS0_8DurationE
+    _ZN4absl7debian37CondVar4WaitEPNS0_5MutexE
+    _ZN4absl7debian37CondVar15WaitWithTimeoutEPNS0_5MutexENS0_8DurationE
+    _ZN4absl7debian312Notification6NotifyEv
+    _ZNK4absl7debian312Notification19WaitForNotificationEv
+    _ZNK4absl7debian312Notification30WaitForNotificationWithTimeoutENS0_8DurationE)
+  # Wanted also where only Abseil's own libraries use it: the linker renames what they lack too.
+  target_link_options(cellar_tsan INTERFACE LINKER:--wrap=${symbol} LINKER:--undefined=__wrap_${symbol})
+endforeach()
+target_link_libraries(cellar_flags INTERFACE cellar_tsan)
