@@ -78,6 +78,7 @@ bool Session::StartRestore(const WorkerExit& exit, bool restore_failed) {
       entry->snapshot->Restore(worker_->TakeKeeper(), *this);
   if (!worker.ok()) {
     // No descriptors, most likely: there is nothing left to try.
+    if (rewind_) std::exchange(rewind_, std::nullopt)->done(worker.status());
     snapshots_.Clear();
     return false;
   }
