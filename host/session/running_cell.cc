@@ -39,7 +39,7 @@ void RunningCell::StopWatching() {
   StopTimeout();
   if (ladder == nullptr) return;
   interrupted = true;
-  killed = ladder->killed();
+  killed |= ladder->killed();
   ladder.reset();
 }
 

@@ -48,7 +48,7 @@ struct RunningCell {
   std::unique_ptr<InterruptLadder> ladder;
   bool interrupt_when_ready = false;
   bool interrupted = false;             // by a ladder that is gone with the worker
-  bool killed = false;                  // by that ladder
+  bool killed = false;                  // by that ladder, or before there could be one
   uint64_t parent = 0;                  // the call inside whose wait it runs; 0 = none
   bool interrupt_after_nested = false;  // as soon as what is nested in it has ended
   bool ended = false;                   // only the disk is waited for

@@ -333,7 +333,7 @@ void Session::OnWorkerReady() {
   RunningCell& cell = *cells_.outer;
   cell.started = MonotonicNow();
   RestartTimeout(cell);
-  if (cell.interrupt_when_ready) Interrupt(cell);
+  if (cell.interrupt_when_ready && !cell.killed) Interrupt(cell);
 }
 
 void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text) {
@@ -379,7 +379,7 @@ void Session::OnDone(const wire::Done& done) {
   if (cell == nullptr) return;
   // Its worker is being killed all the same: the death is its end, or the state would be said to be
   // kept.
-  if (cell->ladder != nullptr && cell->ladder->killed()) return;
+  if (cell->killed || (cell->ladder != nullptr && cell->ladder->killed())) return;
   if (cell == cells_.outer.get()) RefuseNested(std::nullopt);
   if (done.status == wire::DoneStatus::kHeld && cell->parent != 0) {
     return RefuseNested(cell->parent);
