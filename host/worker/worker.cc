@@ -89,9 +89,9 @@ Worker::~Worker() {
                  timeline_.err_fd(), pidfd_.get()}) {
     if (fd >= 0) loop_.Unwatch(fd);
   }
-  // The keeper ends everything when its socket closes, unless a cell has stopped it.
+  // The keeper ends everything when its socket closes.
   ends_.keeper.reset();
-  if (keeper_pidfd_) SignalPidfd(keeper_pidfd_.get(), SIGCONT);
+  ContinueKeeper();
 }
 
 absl::Status Worker::WatchAll() {
@@ -175,8 +175,9 @@ void Worker::PauseOutput(bool paused) {
 }
 
 void Worker::Kill() {
+  ContinueKeeper();
   (void)wire::SendControl(ends_.keeper.get(), wire::Kill{.worker_pid = std::max(pid_, 0)});
-  // Not left to the keeper alone: it may be stopped.
+  // Not left to the keeper alone: it may be stopped again.
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
 }
 
@@ -226,11 +227,18 @@ void Worker::OnBorn(absl::StatusOr<wire::Copied> copied) {
 }
 
 UniqueFd Worker::TakeKeeper() {
+  ContinueKeeper();
   keeper_pidfd_.reset();
   return std::move(ends_.keeper);
 }
 
+// A cell, or a person, may have stopped it; then it could not do what it is asked to.
+void Worker::ContinueKeeper() {
+  if (keeper_pidfd_) SignalPidfd(keeper_pidfd_.get(), SIGCONT);
+}
+
 void Worker::SignalWorker(int signal, bool group) {
+  ContinueKeeper();
   (void)wire::SendControl(ends_.keeper.get(), wire::Signal{.signal = signal, .group = group});
 }
 

@@ -106,6 +106,7 @@ class Worker {
   void SendFrame(std::string frame);
   void Flush();
   void SignalWorker(int signal, bool group);
+  void ContinueKeeper();
 
   void OnChannel(uint32_t events);
   void OnDoorbell();
