@@ -31,14 +31,17 @@ void OthersCells::OnCellStarted(size_t, const CallCell& cell) {
 // Whole lines only: the rest of one would stand behind the prompt.
 void OthersCells::OnText(Stream stream, std::string_view text) {
   place_.log().recorder().AddText(stream, text);
-  if (stream != line_stream_ && !line_.empty())
-    Print(line_stream_, std::exchange(line_, "") + "\n");
+  if (stream != line_stream_) EndLine();
   line_stream_ = stream;
   line_ += text;
   size_t end = line_.rfind('\n') + 1;
   if (end == 0 && line_.size() > kMaxLineBytes) end = line_.size();
   if (end > 0) Print(stream, line_.substr(0, end));
   line_.erase(0, end);
+}
+
+void OthersCells::EndLine() {
+  if (!line_.empty()) Print(line_stream_, std::exchange(line_, "") + "\n");
 }
 
 void OthersCells::Print(Stream stream, std::string_view text) {
@@ -49,13 +52,14 @@ void OthersCells::Print(Stream stream, std::string_view text) {
 
 void OthersCells::OnDisplay(const wire::Display& display) {
   place_.log().recorder().AddDisplay(display);
+  if (display.kind != wire::DisplayKind::kStatus) EndLine();
   place_.editor.Suspend();
   place_.printer.OnDisplay(display);
   place_.editor.Resume();
 }
 
 void OthersCells::OnCellFinished(size_t index, const CellResult& result) {
-  if (!line_.empty()) Print(line_stream_, std::exchange(line_, "") + "\n");
+  EndLine();
   place_.log().End(result.outcome);
   place_.editor.Suspend();
   place_.printer.OnCellFinished(index, result);

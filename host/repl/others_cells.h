@@ -34,6 +34,7 @@ class OthersCells : public CallObserver {
   void OnCellFinished(size_t index, const CellResult& result) override;
 
  private:
+  void EndLine();
   void Print(Stream stream, std::string_view text);
 
   Place place_;

@@ -22,6 +22,9 @@ namespace {
 
 // While output flows, the ring is looked at this often instead of being rung for each print.
 constexpr absl::Duration kRingPoll = absl::Milliseconds(2);
+// After a pause the first output waits so long for what belongs to it: print() writes its text and
+// then the newline.
+constexpr absl::Duration kGathering = absl::Microseconds(200);
 // Between a worker's death and the keeper's word on how it died.
 constexpr absl::Duration kExitReport = absl::Milliseconds(200);
 constexpr char kClosed[] = "its channel to the host was closed";
@@ -377,12 +380,12 @@ absl::Status Worker::DeliverLine(std::string_view payload) {
 void Worker::OnDoorbell() {
   eventfd_t ignored;
   eventfd_read(ends_.doorbell.get(), &ignored);
-  if (paused_) return;
-  if (absl::StatusOr<bool> any = DrainOutput(); !any.ok()) return Abandon(any.status());
-  if (!polling_ && !paused_ && !finished_) {
-    polling_ = true;
-    poll_timer_ = loop_.After(kRingPoll, [this] { KeepPolling(); });
+  if (paused_ || finished_) return;
+  if (std::exchange(polling_, true)) {  // the ring is full
+    if (absl::StatusOr<bool> any = DrainOutput(); !any.ok()) Abandon(any.status());
+    return;
   }
+  poll_timer_ = loop_.After(kGathering, [this] { KeepPolling(); });
 }
 
 void Worker::KeepPolling() {

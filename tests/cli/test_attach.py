@@ -213,6 +213,22 @@ class Prompt(AttachTest):
         self.assertIn("NameError", screen.text())
         self.assertIn("the daemon that had it has ended", screen.text().replace("\n", " "))
 
+    def test_input_is_asked_of_the_prompt_whose_cell_asks(self):
+        screen, onlooker = self.screen(), self.screen()
+        screen.keys("name = input('who? '); name.upper()", "Enter")
+        screen.wait_for("\nwho?")
+        screen.keys("Ada", "Enter")
+        screen.wait_for("\nwho? Ada\n'ADA'\nwork In [2]:")
+        onlooker.wait_for("\n'ADA'\nwork In [2]:")
+        screen.keys("import getpass; getpass.getpass('word: ') == 'sesame'", "Enter")
+        screen.wait_for("\nword:")
+        screen.keys("sesame", "Enter")
+        screen.wait_for("\nword:\nTrue\nwork In [3]:")
+        screen.keys("input('again? ')", "Enter")
+        screen.wait_for("\nagain?")
+        screen.keys("C-c")
+        screen.wait_for("state kept\nwork In [4]:")
+
     def test_commands(self):
         path = os.path.join(self.state, "cells.ipynb")
         screen = self.screen()
