@@ -197,6 +197,7 @@ void Worker::WhenCleared(absl::AnyInvocable<void()> cleared) {
 }
 
 Copier::Callback Worker::WhenBorn() {
+  born_ = false;
   return [this, alive = alive_](absl::StatusOr<wire::Copied> copied) {
     if (*alive) OnBorn(std::move(copied));
   };
@@ -216,16 +217,15 @@ Copier::Callback Worker::SpareBranch(Copier::Callback born) {
 void Worker::OnBorn(absl::StatusOr<wire::Copied> copied) {
   if (finished_) return;
   if (!copied.ok()) {
-    // A branch that lives: the one that made it has died before it could say so.
-    if (said_hello_ && !shares_keeper_) return;
     exit_.reason = "could not be copied: " + std::string(copied.status().message());
     // Later, since this may be a call from inside whoever wants the worker.
     return loop_.Post([this, alive = alive_] {
       if (*alive) Finish();
     });
   }
+  born_ = true;
   // A branch's keeper says hello by itself.
-  if (copied->keeper_pid > 0) return;
+  if (copied->keeper_pid > 0) return BeReady();
   (void)wire::SendControl(ends_.keeper.get(), wire::Promote{.pid = copied->pid});
 }
 
@@ -341,9 +341,11 @@ absl::Status Worker::Dispatch(const wire::Frame& frame) {
   return absl::DataLossError("the channel carries a message that no worker sends");
 }
 
-// One that was forked from a snapshot can be signalled only once its keeper knows it.
+// One that was forked from a snapshot can be signalled only once its keeper knows it. A branch is
+// not safe before the keeper of its origin has been told to spare it: that one may be about to end
+// all that its worker has left.
 void Worker::BeReady() {
-  if (said_hello_ && (!shares_keeper_ || pid_ > 0)) listener_.OnWorkerReady();
+  if (said_hello_ && born_ && (!shares_keeper_ || pid_ > 0)) listener_.OnWorkerReady();
 }
 
 template <typename Message>

@@ -148,6 +148,7 @@ class Worker {
   absl::AnyInvocable<void()> cleared_;
   std::vector<std::string> not_carried_;
   bool shares_keeper_ = false;
+  bool born_ = true;  // nothing is to be heard from whoever made it
   bool said_hello_ = false;
   // False once this object is gone; answers of other processes look here first.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
