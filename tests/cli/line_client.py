@@ -2,9 +2,31 @@
 import collections
 import json
 import select
+import socket
 import time
 
 from program import DEADLINE_S
+
+
+def dial(test, path):
+    """A client of the daemon that listens there, for as long as the test runs."""
+    connection = socket.socket(socket.AF_UNIX)
+    test.addCleanup(connection.close)
+    connection.connect(path)
+    stream = connection.makefile("rwb", buffering=0)
+    test.addCleanup(stream.close)
+    client = LineClient(stream, stream)
+    client.connection = connection
+    return client
+
+
+def listens(test, path):
+    """Whether a daemon does."""
+    try:
+        dial(test, path)
+    except (FileNotFoundError, ConnectionRefusedError):
+        return False
+    return True
 
 
 class LineClient:

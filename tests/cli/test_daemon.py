@@ -11,7 +11,7 @@ import threading
 import time
 import unittest
 
-from line_client import LineClient
+from line_client import dial
 from program import CELLAR, DEADLINE_S, ProgramTest, Terminal, processes_marked, wait_until, without_colour
 
 
@@ -37,14 +37,7 @@ class DaemonTest(ProgramTest):
         return int(found[1]) if found else None
 
     def connect(self):
-        connection = socket.socket(socket.AF_UNIX)
-        self.addCleanup(connection.close)
-        connection.connect(self.socket_path)
-        stream = connection.makefile("rwb", buffering=0)
-        self.addCleanup(stream.close)
-        client = LineClient(stream, stream)
-        client.connection = connection
-        return client
+        return dial(self, self.socket_path)
 
     def run_in_session(self, *args, **options):
         return self.run_cellar("eval", "-s", "work", *args, **options)

@@ -6,14 +6,13 @@ import json
 import os
 import random
 import select
-import socket
 import subprocess
 import sys
 import time
 import unittest
 
 from fault_test import FaultTest
-from line_client import LineClient
+from line_client import dial, listens
 from program import DEADLINE_S, wait_until
 
 SECONDS = float(os.environ.get("CELLAR_STORM_S", "6"))
@@ -54,22 +53,10 @@ class Storms(FaultTest):
         self.env["XDG_RUNTIME_DIR"] = self.folder
         self.daemon = self.start("daemon", "run", stderr=subprocess.DEVNULL)
         self.socket_path = os.path.join(self.folder, "cellar", "socket")
-        wait_until(self.listens, "the daemon")
-
-    def listens(self):
-        try:
-            self.connect()
-        except (FileNotFoundError, ConnectionRefusedError):
-            return False
-        return True
+        wait_until(lambda: listens(self, self.socket_path), "the daemon")
 
     def connect(self):
-        connection = socket.socket(socket.AF_UNIX)
-        self.addCleanup(connection.close)
-        connection.connect(self.socket_path)
-        stream = connection.makefile("rwb", buffering=0)
-        self.addCleanup(stream.close)
-        return LineClient(stream, stream)
+        return dial(self, self.socket_path)
 
     def end(self, client):
         client.ask("shutdown")

@@ -4,14 +4,13 @@ CELLAR_HISTORY_SEED repeats a choice of operations, CELLAR_HISTORY_S makes it la
 """
 import os
 import random
-import socket
 import subprocess
 import sys
 import tempfile
 import unittest
 
 from clients import BRANCHES, SESSIONS, Clients
-from line_client import LineClient
+from line_client import dial, listens
 from program import DEADLINE_S, ProgramTest, wait_until
 from session_model import Violation
 
@@ -26,22 +25,11 @@ class History(ProgramTest):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         self.env["XDG_RUNTIME_DIR"] = self.folder
+        self.socket_path = os.path.join(self.folder, "cellar", "socket")
         self.env["CELLAR_INTERRUPT_GRACE_S"] = "0.3"
 
     def connect(self):
-        connection = socket.socket(socket.AF_UNIX)
-        self.addCleanup(connection.close)
-        connection.connect(os.path.join(self.folder, "cellar", "socket"))
-        stream = connection.makefile("rwb", buffering=0)
-        self.addCleanup(stream.close)
-        return LineClient(stream, stream)
-
-    def listens(self):
-        try:
-            self.connect()
-        except (FileNotFoundError, ConnectionRefusedError):
-            return False
-        return True
+        return dial(self, self.socket_path)
 
     def check(self, policy):
         seed = int(os.environ.get("CELLAR_HISTORY_SEED", random.randrange(1 << 32)))
@@ -49,7 +37,7 @@ class History(ProgramTest):
         witness = os.path.join(self.folder, "witness")
         open(witness, "w").close()
         daemon = self.start("daemon", "run", env={"CELLAR_SNAPSHOTS": policy}, stderr=subprocess.DEVNULL)
-        wait_until(self.listens, "the daemon")
+        wait_until(lambda: listens(self, self.socket_path), "the daemon")
         last = self.connect()
         last.value("1", session="first")
         last.ask("close", session="first")
