@@ -4,6 +4,7 @@
 #include <pybind11/embed.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -139,6 +140,7 @@ void SendError(uint32_t cell, const py::bytes& ename, const py::bytes& evalue,
 
 void SendDone(uint32_t cell, int status, bool stdin_requested) {
   std::fflush(stdout);
+  Worker().output.shared().worker_processor.store(sched_getcpu());
   Send(wire::Done{.cell = cell,
                   .position = Worker().output.CurrentPosition(),
                   .status = static_cast<wire::DoneStatus>(status),
@@ -148,6 +150,7 @@ void SendDone(uint32_t cell, int status, bool stdin_requested) {
 // The next cell often comes at once.
 void Linger() {
   constexpr absl::Duration kPauseBetweenCells = absl::Microseconds(50);
+  if (Worker().output.shared().host_processor.load() == sched_getcpu()) return;
   py::gil_scoped_release released;
   LookBriefly(kPauseBetweenCells, [] { return Worker().channel.IsReadable(); });
 }

@@ -47,6 +47,10 @@ struct RingHeader {
   alignas(64) std::atomic<uint32_t> pipes_generation;  // the host's; odd while it reads a pipe
   std::atomic<uint64_t> out_read;                      // bytes the host has taken from the pipes
   std::atomic<uint64_t> err_read;
+  // Where each was when it last sent something. Who looks for an answer on the processor that the
+  // other needs for it only delays it.
+  alignas(64) std::atomic<int32_t> host_processor;
+  alignas(64) std::atomic<int32_t> worker_processor;
 };
 
 inline constexpr size_t kRingDataOffset = 4096;

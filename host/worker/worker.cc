@@ -1,5 +1,6 @@
 #include "host/worker/worker.h"
 
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -142,6 +143,12 @@ void Worker::Flush() {
   loop_.Unwatch(ends_.channel.get());
   (void)loop_.Watch(ends_.channel.get(), EPOLLIN | EPOLLRDHUP | (blocked ? EPOLLOUT : 0u),
                     [this](uint32_t events) { OnChannel(events); });
+}
+
+void Worker::ExpectWithin(absl::Duration time) {
+  const int here = sched_getcpu();
+  timeline_.shared().host_processor.store(here);
+  if (timeline_.shared().worker_processor.load() != here) loop_.ExpectWithin(time);
 }
 
 void Worker::Interrupt(uint32_t cell) {

@@ -94,6 +94,8 @@ class Worker {
   int pid() const { return pid_; }
   // What this worker, as a copy of another, could not take over.
   const std::vector<std::string>& not_carried() const { return not_carried_; }
+  // It will most likely answer within that time: the loop looks before it sleeps.
+  void ExpectWithin(absl::Duration time);
   // Whether it says that this is the last cell it began; also after its end.
   bool HasBegun(uint32_t cell) { return timeline_.shared().begun_cell.load() == cell; }
 
