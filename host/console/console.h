@@ -26,7 +26,7 @@ class Console {
   TemplatePool& templates() { return *templates_; }
   Session& session() { return *session_; }
   const Launch& launch() const { return launch_; }
-  OutputStorage storage() { return {writer_.get(), artifacts_.get()}; }
+  OutputStorage storage() { return {writer_.get(), *artifacts_}; }
   std::unique_ptr<Session> NewSession();
 
   // As the foreground's.

@@ -41,8 +41,8 @@ class CallService : private SessionListener {
 
   // `done` is called once: with the result, or, when call.background_after has passed, with the
   // result so far, a status of kRunning and a handle; the call then goes on without its observer.
-  // A Status says that cells could not be run at all; FailedPrecondition and ResourceExhausted that
-  // the session refuses. `observer` may be null, and outlives the call or is taken away.
+  // A Status says that cells could not be run at all; FailedPrecondition that the session refuses.
+  // `observer` may be null, and outlives the call or is taken away.
   CallId Submit(Call call, CallObserver* observer, ResultCallback done);
 
   // A waiting call is answered with kCancelled and nothing run; a running one is interrupted, and

@@ -59,7 +59,7 @@ absl::StatusOr<Engine::SessionId> Engine::Open(host::SessionOptions options) {
     if (parts_->leaving) return reply.Give(absl::FailedPreconditionError("the host is ending"));
     auto session = std::make_unique<host::Session>(
         *loop_, parts_->templates,
-        host::OutputStorage{.writer = &parts_->writer, .artifacts = &parts_->store},
+        host::OutputStorage{.writer = &parts_->writer, .artifacts = parts_->store},
         std::move(options));
     if (absl::Status status = session->Prepare(); !status.ok()) return reply.Give(status);
     SessionId id = parts_->next_id++;

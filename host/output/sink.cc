@@ -142,7 +142,7 @@ void Sink::FinishStream(Stream stream) {
 // it is known whether the text leaves anything out.
 void Sink::SpillIfNeeded() {
   if (spill_ || (raw_.size() <= options_.budget_bytes && !LeavesOut())) return;
-  spill_.emplace(writer_, store_,
+  spill_.emplace(writer_, *store_,
                  Spill::Options{.max_bytes = options_.max_artifact_bytes,
                                 .on_progress = options_.on_progress});
   spill_->Append(raw_);

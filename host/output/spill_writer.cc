@@ -18,7 +18,7 @@ namespace {
 // The file of a spill, made with its first byte. Touched by the writer's thread only.
 class SpillFile {
  public:
-  SpillFile(const ArtifactStore* store, std::string extension)
+  SpillFile(const ArtifactStore& store, std::string extension)
       : store_(store), extension_(std::move(extension)) {}
 
   // Does nothing after a failure.
@@ -33,7 +33,7 @@ class SpillFile {
  private:
   absl::Status TryWrite(std::string_view bytes);
 
-  const ArtifactStore* store_;
+  ArtifactStore store_;
   std::string extension_;
   UniqueFd fd_;
   std::string id_;
@@ -48,7 +48,7 @@ void SpillFile::Write(std::string_view bytes) {
 
 absl::Status SpillFile::TryWrite(std::string_view bytes) {
   if (!fd_) {
-    CELLAR_ASSIGN_OR_RETURN(NewArtifact artifact, store_->Create(extension_));
+    CELLAR_ASSIGN_OR_RETURN(NewArtifact artifact, store_.Create(extension_));
     id_ = std::move(artifact.id);
     path_ = std::move(artifact.path);
     fd_ = std::move(artifact.fd);
@@ -72,7 +72,7 @@ void SpillFile::End(bool keep) {
   if (is_gone) {
     status_ = absl::NotFoundError(path_ + " was removed while it was written");
   } else {
-    store_->Remove(id_).IgnoreError();  // clean-up finds it later
+    store_.Remove(id_).IgnoreError();  // clean-up finds it later
   }
   id_.clear();
   path_.clear();
@@ -193,7 +193,7 @@ void SpillWriter::Settle(Job* job) {
   }
 }
 
-Spill::Spill(SpillWriter* writer, const ArtifactStore* store, Options options)
+Spill::Spill(SpillWriter* writer, const ArtifactStore& store, Options options)
     : writer_(writer),
       job_(new SpillWriter::Job{SpillFile(store, std::move(options.extension)), options.max_bytes,
                                 options.max_waiting_bytes, std::move(options.on_progress)}) {}

@@ -16,8 +16,8 @@
 
 namespace cellar::host {
 
-// The thread. One serves all spills of a host, in turn. Outlives its spills and the stores they
-// write to outlive it; its destructor finishes what was closed.
+// The thread. One serves all spills of a host, in turn. Outlives its spills; its destructor
+// finishes what was closed.
 class SpillWriter {
  public:
   SpillWriter();
@@ -71,7 +71,7 @@ class Spill {
     std::function<void()> on_progress;
   };
 
-  Spill(SpillWriter* writer, const ArtifactStore* store, Options options);
+  Spill(SpillWriter* writer, const ArtifactStore& store, Options options);
   // Without Close before it the artifact is removed.
   ~Spill();
   Spill(const Spill&) = delete;

@@ -143,7 +143,7 @@ absl::Status Connection::CheckRoomFor(const RequestId& id) const {
 absl::Status Connection::CheckRoom() const {
   const size_t under_way = calls_.size() + unanswered_;
   if (under_way < kMaxCalls && call_bytes_ + line_bytes_ <= kMaxCallBytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
+  return absl::FailedPreconditionError(
       absl::StrCat(under_way, " calls of this client are under way, as many as may be"));
 }
 
@@ -254,7 +254,7 @@ void Connection::Do(const RequestId& id, WatchRequest request) {
   }
   if (watches_.contains(id) || watches_.size() >= kMaxWatches) {
     return Send(RefusedFrame(
-        id, absl::ResourceExhaustedError("a watch of that id is under way, or too many are")));
+        id, absl::FailedPreconditionError("a watch of that id is under way, or too many are")));
   }
   const std::string session = request.session;
   if (server_.registry_.Find(session) != nullptr) return StartWatch(id, session);

@@ -29,7 +29,6 @@ std::string_view RefusalName(const absl::Status& status) {
     case absl::StatusCode::kNotFound:
       return "NotFound";
     case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kResourceExhausted:
       return "SessionRefused";
     case absl::StatusCode::kAborted:
     case absl::StatusCode::kAlreadyExists:

@@ -16,7 +16,7 @@ namespace cellar::host {
 // Where the complete output goes that a result has no room for.
 struct OutputStorage {
   SpillWriter* writer;
-  const ArtifactStore* artifacts;
+  ArtifactStore artifacts;
 };
 
 class LargeData {

@@ -32,7 +32,7 @@ uint64_t SizeOf(const std::vector<wire::MimeEntry>& data) {
 OutputLog::OutputLog(const OutputStorage& storage, SinkOptions options)
     : storage_(storage),
       options_(std::move(options)),
-      sink_(std::make_unique<Sink>(storage_.writer, storage_.artifacts, options_)) {}
+      sink_(std::make_unique<Sink>(storage_.writer, &storage_.artifacts, options_)) {}
 
 void OutputLog::AddText(Stream stream, std::string_view bytes) {
   if (clear_at_next_) Clear();
@@ -103,7 +103,7 @@ void OutputLog::TellFull() {
 
 void OutputLog::Clear() {
   clear_at_next_ = is_full_ = false;
-  sink_ = std::make_unique<Sink>(storage_.writer, storage_.artifacts, options_);
+  sink_ = std::make_unique<Sink>(storage_.writer, &storage_.artifacts, options_);
   displays_.clear();
   display_bytes_ = 0;
 }

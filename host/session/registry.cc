@@ -165,7 +165,7 @@ void SessionRegistry::Join(OpenSession& open, Request request) {
   }
   if (open.waiting.size() >= limits_.max_waiting) {
     return Fail(std::move(request),
-                absl::ResourceExhaustedError(absl::StrCat(
+                absl::FailedPreconditionError(absl::StrCat(
                     "the session's queue is full: ", open.waiting.size(), " calls wait")));
   }
   if (!request.query.owner.empty()) {

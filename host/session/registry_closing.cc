@@ -48,7 +48,7 @@ absl::Status SessionRegistry::MakeRoom() {
   }
   if (count < limits_.max_sessions) return absl::OkStatus();
   if (oldest == nullptr) {
-    return absl::ResourceExhaustedError(absl::StrCat(
+    return absl::FailedPreconditionError(absl::StrCat(
         count, " sessions are open, as many as max_sessions allows, and all are busy"));
   }
   Evict(*oldest, "it was closed to make room for another session", [] {});

@@ -1,6 +1,7 @@
 #include "host/session/session.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "host/base/clock.h"
@@ -18,17 +19,6 @@ Stream ToStream(wire::StreamId stream) {
   return stream == wire::StreamId::kStdout ? Stream::kStdout : Stream::kStderr;
 }
 
-// Later workers of the session get it too.
-void SetVariable(const wire::EnvironmentEntry& entry, std::vector<wire::EnvironmentEntry>& all) {
-  for (wire::EnvironmentEntry& known : all) {
-    if (known.name == entry.name) {
-      known.value = entry.value;
-      return;
-    }
-  }
-  all.push_back(entry);
-}
-
 // "0.5 s", "30 s".
 std::string Seconds(absl::Duration duration) {
   return absl::FormatDuration(absl::Trunc(duration, absl::Milliseconds(1)));
@@ -42,6 +32,7 @@ Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage
       templates_(templates),
       storage_(storage),
       options_(std::move(options)),
+      variables_(options_.environment),
       queries_(loop),
       snapshots_(loop, options_.snapshots) {
   fresh_reason_ = options_.fresh_reason;
@@ -58,7 +49,7 @@ absl::Status Session::Prepare() {
   if (worker_ != nullptr) return absl::OkStatus();
   CELLAR_ASSIGN_OR_RETURN(Template * source, templates_.Get(options_.runtime));
   wire::Setup setup = {.cwd = options_.cwd,
-                       .environment = options_.environment,
+                       .environment = variables_.all(),
                        .sys_path = options_.sys_path,
                        .memory_cap = options_.memory_cap,
                        .open_files = options_.open_files};
@@ -68,7 +59,7 @@ absl::Status Session::Prepare() {
   worker_ready_ = false;
   had_cells_ = false;
   next_cell_ = 1;
-  variables_since_.clear();
+  variables_.OnWorkerStart();
   snapshots_.Clear();
   return absl::OkStatus();
 }
@@ -161,11 +152,8 @@ void Session::Pump() {
 }
 
 void Session::Start(CellJob job) {
+  variables_.Set(job.request.environment, next_cell_);
   cells_.outer = MakeCell(std::move(job));
-  for (const wire::EnvironmentEntry& entry : cells_.outer->request.environment) {
-    SetVariable(entry, options_.environment);
-    variables_since_[entry.name] = next_cell_;
-  }
   SendCell();
 }
 
@@ -177,13 +165,18 @@ void Session::SendCell() {
     worker_->Send(wire::Enter{.cwd = cell.request.cwd, .environment = cell.request.environment});
   }
   worker_->Send(wire::Execute{.cell = cell.number(), .code = cell.request.code});
-  loop_.ExpectWithin(kQuickCell);
+  worker_->ExpectWithin(kQuickCell);
 }
 
 std::unique_ptr<RunningCell> Session::MakeCell(CellJob job) {
   ++cells_run_;
+  OutputStorage storage = storage_;
+  if (std::optional<std::string> directory = variables_.artifacts_directory()) {
+    const std::string& cwd = job.request.cwd.empty() ? options_.cwd : job.request.cwd;
+    storage.artifacts = ArtifactStore((std::filesystem::path(cwd) / *directory).native());
+  }
   return std::make_unique<RunningCell>(loop_, std::move(job.request), std::move(job.done),
-                                       std::make_unique<OutputLog>(storage_, OutputOptions()));
+                                       std::make_unique<OutputLog>(storage, OutputOptions()));
 }
 
 void Session::Start(ValueJob job) {

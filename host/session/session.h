@@ -7,7 +7,6 @@
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +23,7 @@
 #include "host/session/output_log.h"
 #include "host/session/pending_queries.h"
 #include "host/session/running_cell.h"
+#include "host/session/session_variables.h"
 #include "host/session/snapshots.h"
 #include "host/worker/template_pool.h"
 
@@ -250,6 +250,7 @@ class Session : private WorkerListener, private BridgeListener {
   TemplatePool& templates_;
   OutputStorage storage_;
   SessionOptions options_;
+  SessionVariables variables_;
 
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<Bridge> bridge_;  // of the worker; null when nobody answers
@@ -266,8 +267,6 @@ class Session : private WorkerListener, private BridgeListener {
   bool relieving_ = false;  // waits for what options_.relieve does
   bool relieved_ = false;   // since a worker last started
   uint64_t cells_run_ = 0;
-  // Of options_.environment, what a call has given to this worker, and with which cell.
-  std::map<std::string, uint32_t> variables_since_;
   std::deque<Job> queue_;
   RunningCells cells_;
   std::optional<ValueJob> running_value_;

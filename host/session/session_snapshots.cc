@@ -124,17 +124,8 @@ void Session::FinishRestore() {
 // Variables of a call stay, though the cells that it came with are undone; unless that was asked
 // for.
 void Session::RestoreVariables() {
-  std::vector<wire::EnvironmentEntry> later;
-  for (const wire::EnvironmentEntry& entry : options_.environment) {
-    auto since = variables_since_.find(entry.name);
-    if (since == variables_since_.end() || since->second < next_cell_) continue;
-    if (rewind_) {
-      variables_since_.erase(since);
-    } else {
-      since->second = next_cell_;
-      later.push_back(entry);
-    }
-  }
+  if (rewind_) return variables_.UndoSince(next_cell_);
+  std::vector<wire::EnvironmentEntry> later = variables_.SetSince(next_cell_);
   if (!later.empty()) worker_->Send(wire::Enter{.environment = std::move(later)});
 }
 
@@ -195,6 +186,7 @@ void Session::Branch(BranchOptions options, BranchCallback done) {
 
 void Session::Start(BranchJob job) {
   SessionOptions options = options_;
+  options.environment = variables_.all();
   options.fresh_reason.clear();
   options.relieve = nullptr;  // that is the original's; whoever takes the branch sets its own
   if (!job.options.id.empty()) options.id = job.options.id;

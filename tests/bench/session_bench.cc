@@ -244,7 +244,7 @@ class LoopSession {
       : loop_(Must(EventLoop::Create())), templates_(*loop_), store_(artifacts) {
     const host::Launch launch = Must(host::PrepareLaunch({.env = host::CurrentEnvironment()}));
     session_ = std::make_unique<host::Session>(
-        *loop_, templates_, host::OutputStorage{.writer = &writer_, .artifacts = &store_},
+        *loop_, templates_, host::OutputStorage{.writer = &writer_, .artifacts = store_},
         launch.session);
   }
 

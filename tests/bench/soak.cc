@@ -63,7 +63,7 @@ class Soak {
         loop_(*EventLoop::Create()),
         templates_(*loop_),
         launcher_(*loop_, query, launch),
-        registry_(*loop_, templates_, {&writer_, &artifacts_}, launcher_, {}),
+        registry_(*loop_, templates_, {&writer_, artifacts_}, launcher_, {}),
         service_(*loop_, registry_) {}
 
   ~Soak() {

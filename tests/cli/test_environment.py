@@ -145,6 +145,15 @@ class OfACall(EnvironmentTest):
         self.client.ask("reset", session="s")
         self.assertEqual(self.value(look), ["1", None, "/f"])
 
+    def test_artifacts_go_where_the_call_says_and_later_ones_too(self):
+        mine = self.path("mine")
+        self.assertEqual(self.value("import os; os.environ['ARTIFACTS']", env={"PI_ARTIFACTS_DIR": mine}), mine)
+        done = self.client.eval("print('x' * 100_000)", session="s")
+        path = done["result"]["cells"][0]["truncation"]["artifact_path"]
+        self.assertEqual((os.path.dirname(path), os.stat(path).st_size), (mine, 100_001))
+        done = self.client.eval("print('x' * 100_000)", session="s", env={"PI_ARTIFACTS_DIR": None})
+        self.assertNotIn(mine, done["result"]["cells"][0]["truncation"]["artifact_path"])
+
     def test_directory_and_module_path_follow(self):
         where = "import os, sys; [os.getcwd(), sys.path[0]]"
         self.assertEqual(self.value(where, cwd=self.path("project")), [self.path("project")] * 2)

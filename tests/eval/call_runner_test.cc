@@ -56,7 +56,7 @@ class CallRunnerTest : public testing::Test {
     launch->session.snapshots.policy = SnapshotPolicy::kOff;
     loop_ = *EventLoop::Create();
     templates_ = std::make_unique<TemplatePool>(*loop_);
-    session_ = std::make_unique<Session>(*loop_, *templates_, OutputStorage{&writer_, &artifacts_},
+    session_ = std::make_unique<Session>(*loop_, *templates_, OutputStorage{&writer_, artifacts_},
                                          launch->session);
   }
 
@@ -225,7 +225,7 @@ TEST_F(CallRunnerTest, PassesOnThatCellsCannotRunAtAll) {
   SessionOptions options;
   options.runtime.program = directory_ / "no-such-program";
   options.cwd = directory_.path();
-  Session broken(*loop_, *templates_, OutputStorage{&writer_, &artifacts_}, options);
+  Session broken(*loop_, *templates_, OutputStorage{&writer_, artifacts_}, options);
   absl::Status status;
   CallRunner runner(*loop_, broken, Call{.cells = {{.code = "1"}, {.code = "2"}}}, nullptr,
                     [&](absl::StatusOr<CallResult> result) {

@@ -44,7 +44,7 @@ class CallsTest : public testing::Test {
     if (change) change(*launch);
     launcher_ = std::make_unique<Launcher>(*loop_, query_, *std::move(launch));
     registry_ = std::make_unique<SessionRegistry>(
-        *loop_, *templates_, OutputStorage{&writer_, &artifacts_}, *launcher_, limits);
+        *loop_, *templates_, OutputStorage{&writer_, artifacts_}, *launcher_, limits);
     service_ = std::make_unique<CallService>(*loop_, *registry_);
   }
 

@@ -38,7 +38,7 @@ class SpillTest : public testing::Test {
 };
 
 TEST_F(SpillTest, WritesEverythingInOrder) {
-  Spill spill(writer_.get(), &store_, Options());
+  Spill spill(writer_.get(), store_, Options());
   std::string all;
   for (int i = 0; i < 10'000; ++i) {
     const std::string line = "line " + std::to_string(i) + "\n";
@@ -54,13 +54,13 @@ TEST_F(SpillTest, WritesEverythingInOrder) {
 }
 
 TEST_F(SpillTest, MakesNoFileForNothing) {
-  Spill spill(writer_.get(), &store_, Options());
+  Spill spill(writer_.get(), store_, Options());
   EXPECT_EQ(Settled(&spill).id, "");
   EXPECT_FALSE(std::filesystem::exists(directory_));
 }
 
 TEST_F(SpillTest, StopsAtItsLimitAndCountsTheRest) {
-  Spill spill(writer_.get(), &store_, Options(/*max_bytes=*/10));
+  Spill spill(writer_.get(), store_, Options(/*max_bytes=*/10));
   spill.Append("12345678");
   spill.Append("90abc");
   spill.Append("def");
@@ -71,7 +71,7 @@ TEST_F(SpillTest, StopsAtItsLimitAndCountsTheRest) {
 }
 
 TEST_F(SpillTest, AsksForAPauseWhileTheDiskStandsStillAndEndsIt) {
-  Spill spill(writer_.get(), &store_, Options());
+  Spill spill(writer_.get(), store_, Options());
   StalledDisk disk;
   spill.Append("x");
   disk.WaitForWriter();
@@ -90,7 +90,7 @@ TEST_F(SpillTest, AsksForAPauseWhileTheDiskStandsStillAndEndsIt) {
 }
 
 TEST_F(SpillTest, DropsWhatExceedsItsMemoryAndSaysSo) {
-  Spill spill(writer_.get(), &store_, Options());
+  Spill spill(writer_.get(), store_, Options());
   StalledDisk disk;
   spill.Append("x");
   disk.WaitForWriter();
@@ -106,11 +106,11 @@ TEST_F(SpillTest, DropsWhatExceedsItsMemoryAndSaysSo) {
 TEST_F(SpillTest, IsDestroyedWithoutWaitingForTheDisk) {
   StalledDisk disk;
   {
-    Spill closed(writer_.get(), &store_, Options());
+    Spill closed(writer_.get(), store_, Options());
     closed.Append("kept");
     closed.Close();
     disk.WaitForWriter();
-    Spill abandoned(writer_.get(), &store_, Options());
+    Spill abandoned(writer_.get(), store_, Options());
     abandoned.Append("dropped");
   }
   disk.Release();
@@ -126,7 +126,7 @@ TEST_F(SpillTest, TakesAFileSizeLimitForAnError) {
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit small{.rlim_cur = 10, .rlim_max = before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  Spill spill(writer_.get(), &store_, Options());
+  Spill spill(writer_.get(), store_, Options());
   spill.Append("0123456789abc");
   const SpillFacts facts = Settled(&spill);
   setrlimit(RLIMIT_FSIZE, &before);
@@ -136,7 +136,7 @@ TEST_F(SpillTest, TakesAFileSizeLimitForAnError) {
 }
 
 TEST_F(SpillTest, RemovesTheFileWhenDiscarded) {
-  Spill spill(writer_.get(), &store_, Options());
+  Spill spill(writer_.get(), store_, Options());
   spill.Append("text");
   EXPECT_TRUE(progress_.WaitUntil([&] {
     spill.Discard();
@@ -147,7 +147,7 @@ TEST_F(SpillTest, RemovesTheFileWhenDiscarded) {
 }
 
 TEST_F(SpillTest, RemovesAFileThatWasClosedWhenDiscarded) {
-  Spill spill(writer_.get(), &store_, Options());
+  Spill spill(writer_.get(), store_, Options());
   spill.Append("text");
   EXPECT_NE(Settled(&spill).id, "");
   spill.Discard();
@@ -158,7 +158,7 @@ TEST_F(SpillTest, RemovesAFileThatWasClosedWhenDiscarded) {
 
 TEST_F(SpillTest, GoesOnWhenTheDirectoryCannotBeMade) {
   const ArtifactStore store("/proc/no/such");
-  Spill spill(writer_.get(), &store, Options());
+  Spill spill(writer_.get(), store, Options());
   for (int i = 0; i < 100; ++i) spill.Append("0123456789");
   const SpillFacts facts = Settled(&spill);
   EXPECT_EQ(facts.id, "");
@@ -170,7 +170,7 @@ TEST_F(SpillTest, KeepsTheStartWhenTheDiskIsFull) {
   const SmallDisk disk(directory_, 256 << 10);
   if (!disk.is_mounted()) GTEST_SKIP() << "mounting is not allowed here";
   writer_ = std::make_unique<SpillWriter>();  // its thread sees the mount
-  Spill spill(writer_.get(), &store_, Options());
+  Spill spill(writer_.get(), store_, Options());
   const std::string chunk(100'000, 'x');
   for (int i = 0; i < 10; ++i) spill.Append(chunk);
   const SpillFacts facts = Settled(&spill);
@@ -186,7 +186,7 @@ TEST_F(SpillTest, GoesOnWhenTheDiskIsReadOnly) {
   if (!disk.is_mounted()) GTEST_SKIP() << "mounting is not allowed here";
   ASSERT_TRUE(disk.MakeReadOnly());
   writer_ = std::make_unique<SpillWriter>();
-  Spill spill(writer_.get(), &store_, Options());
+  Spill spill(writer_.get(), store_, Options());
   spill.Append("text");
   const SpillFacts facts = Settled(&spill);
   EXPECT_EQ(facts.id, "");
@@ -199,7 +199,7 @@ TEST_F(SpillTest, LeavesNoEmptyFileWhenTheDiskWasFullBefore) {
   if (!disk.is_mounted()) GTEST_SKIP() << "mounting is not allowed here";
   std::ofstream(directory_ + "/filler") << std::string(64 << 10, 'x');
   writer_ = std::make_unique<SpillWriter>();
-  Spill spill(writer_.get(), &store_, Options());
+  Spill spill(writer_.get(), store_, Options());
   spill.Append("text");
   const SpillFacts facts = Settled(&spill);
   EXPECT_EQ(facts.id, "");
@@ -210,7 +210,7 @@ TEST_F(SpillTest, LeavesNoEmptyFileWhenTheDiskWasFullBefore) {
 TEST_F(SpillTest, WritesManySpillsAtOnce) {
   std::vector<std::unique_ptr<Spill>> spills;
   for (int i = 0; i < 50; ++i) {
-    spills.push_back(std::make_unique<Spill>(writer_.get(), &store_, Options()));
+    spills.push_back(std::make_unique<Spill>(writer_.get(), store_, Options()));
   }
   for (int round = 0; round < 100; ++round) {
     for (size_t i = 0; i < spills.size(); ++i)

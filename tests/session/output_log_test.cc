@@ -33,7 +33,7 @@ class OutputLogTest : public testing::Test {
  protected:
   std::unique_ptr<OutputLog> NewLog() {
     SinkOptions options = {.max_inline_bytes = kInlineBytes, .on_progress = progress_.Callback()};
-    return std::make_unique<OutputLog>(OutputStorage{writer_.get(), &store_}, options);
+    return std::make_unique<OutputLog>(OutputStorage{writer_.get(), store_}, options);
   }
 
   std::vector<CellOutput> OutputsOf(OutputLog& log) {

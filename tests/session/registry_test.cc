@@ -118,7 +118,7 @@ TEST_F(RegistryTest, ABusySessionIsNeverClosedToMakeRoom) {
   auto busy = Submit({.session = "a", .cells = {{.code = kHold}}});
   WaitForFile("started");
   const absl::Status refused = Run("b", "1").status();
-  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(refused.message(), HasSubstr("1 sessions are open"));
   LetGo();
   EXPECT_EQ(Finish(*busy)->status, CallStatus::kOk);
@@ -197,7 +197,7 @@ TEST_F(RegistryTest, WithoutDescriptorsAndIdleSessionsThereIsAClearError) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
   const absl::Status status = Run("a", "1").status();
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(status.message(), HasSubstr("Too many open files"));
   EXPECT_EQ(Value("a", "1"), "1");
 }

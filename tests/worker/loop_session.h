@@ -37,7 +37,7 @@ class LoopSession {
         loop_(*EventLoop::Create()),
         templates_(std::make_unique<host::TemplatePool>(*loop_)),
         session_(std::make_unique<host::Session>(
-            *loop_, *templates_, host::OutputStorage{&writer_, &store_}, std::move(options))) {}
+            *loop_, *templates_, host::OutputStorage{&writer_, store_}, std::move(options))) {}
   ~LoopSession() {
     session_->Close([this] { loop_->Stop(); });
     loop_->Run();

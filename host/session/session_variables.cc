@@ -1,0 +1,65 @@
+#include "host/session/session_variables.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace cellar::host {
+namespace {
+
+using Entries = SessionVariables::Entries;
+
+constexpr std::string_view kArtifacts = "PI_ARTIFACTS_DIR";
+constexpr std::string_view kArtifactsAlias = "ARTIFACTS";
+
+template <typename SomeEntries>
+auto Find(SomeEntries& entries, std::string_view name) {
+  return std::find_if(entries.begin(), entries.end(),
+                      [&](const wire::EnvironmentEntry& entry) { return entry.name == name; });
+}
+
+void AddAlias(Entries& entries) {
+  const auto directory = Find(entries, kArtifacts);
+  if (directory == entries.end() || Find(entries, kArtifactsAlias) != entries.end()) return;
+  std::optional<std::string> value = directory->value;
+  entries.push_back({std::string(kArtifactsAlias), std::move(value)});
+}
+
+}  // namespace
+
+SessionVariables::SessionVariables(Entries entries) : entries_(std::move(entries)) {
+  AddAlias(entries_);
+}
+
+void SessionVariables::Set(Entries& entries, uint32_t cell) {
+  AddAlias(entries);
+  for (const wire::EnvironmentEntry& entry : entries) {
+    if (auto known = Find(entries_, entry.name); known != entries_.end()) {
+      known->value = entry.value;
+    } else {
+      entries_.push_back(entry);
+    }
+    since_[entry.name] = cell;
+  }
+}
+
+Entries SessionVariables::SetSince(uint32_t cell) {
+  Entries later;
+  for (auto& [name, since] : since_) {
+    if (since < cell) continue;
+    since = cell;
+    later.push_back(*Find(entries_, name));
+  }
+  return later;
+}
+
+void SessionVariables::UndoSince(uint32_t cell) {
+  std::erase_if(since_, [&](const auto& entry) { return entry.second >= cell; });
+}
+
+std::optional<std::string> SessionVariables::artifacts_directory() const {
+  const auto found = Find(entries_, kArtifacts);
+  return found == entries_.end() ? std::nullopt : found->value;
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,41 @@
+// The environment variables of a session beyond those of its interpreter: what it was opened with,
+// and what calls have set since. They outlast workers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/wire/messages.h"
+
+namespace cellar::host {
+
+class SessionVariables {
+ public:
+  using Entries = std::vector<wire::EnvironmentEntry>;
+
+  explicit SessionVariables(Entries entries);
+
+  const Entries& all() const { return entries_; }
+
+  // A call brings these with that cell. ARTIFACTS, the other name of PI_ARTIFACTS_DIR, is added to
+  // them where they speak of one only.
+  void Set(Entries& entries, uint32_t cell);
+  // A worker that was given all of them has started.
+  void OnWorkerStart() { since_.clear(); }
+  // The worker has gone back to before that cell. Returns what it lacks of them.
+  Entries SetSince(uint32_t cell);
+  // The same, where that was asked for and they are to be undone too.
+  void UndoSince(uint32_t cell);
+
+  // Where the session's artifacts go, if it says so.
+  std::optional<std::string> artifacts_directory() const;
+
+ private:
+  Entries entries_;
+  std::map<std::string, uint32_t> since_;  // what the worker got from a call, and with which cell
+};
+
+}  // namespace cellar::host
