@@ -1,4 +1,4 @@
-# The two functions by which every folder declares its targets.
+# The functions by which every folder declares its targets and tests.
 
 add_library(cellar_flags INTERFACE)
 target_include_directories(cellar_flags INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
@@ -17,6 +17,13 @@ function(cellar_library name)
   set_property(GLOBAL APPEND PROPERTY CELLAR_LIBRARIES ${name})
 endfunction()
 
+# How many times as long as usual tests may take. A sanitizer takes time of its own.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+  set(CELLAR_TEST_SLOWNESS 5)
+else()
+  set(CELLAR_TEST_SLOWNESS 1)
+endif()
+
 # cellar_test(wire_frame_test SOURCES wire/frame_test.cc DEPS cellar_wire LABEL unit [TIMEOUT 60] [LOCK NAME] [PER_CASE] [WORKER])
 # One ctest entry per file; with PER_CASE one per test case, so that each runs in a process of its own. Of tests with
 # the same LOCK one runs at a time. WORKER is for tests that start the worker program.
@@ -25,9 +32,7 @@ function(cellar_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
-  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
-    math(EXPR ARG_TIMEOUT "4 * ${ARG_TIMEOUT}")
-  endif()
+  math(EXPR ARG_TIMEOUT "${CELLAR_TEST_SLOWNESS} * ${ARG_TIMEOUT}")
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} cellar_flags GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
@@ -48,5 +53,23 @@ function(cellar_test name)
   else()
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ${properties})
+  endif()
+endfunction()
+
+# cellar_command_test(cli_eval_test COMMAND ${Python3_EXECUTABLE} test_eval.py LABEL e2e TIMEOUT 180 [ENVIRONMENT K=V...]
+#                     [LONG] [SKIP_CODE 77])
+# With LONG it is run by `ctest -C long` only.
+function(cellar_command_test name)
+  cmake_parse_arguments(ARG "LONG" "LABEL;TIMEOUT;SKIP_CODE" "COMMAND;ENVIRONMENT" ${ARGN})
+  math(EXPR ARG_TIMEOUT "${CELLAR_TEST_SLOWNESS} * ${ARG_TIMEOUT}")
+  set(when)
+  if(ARG_LONG)
+    set(when CONFIGURATIONS long)
+  endif()
+  add_test(NAME ${name} ${when} COMMAND ${ARG_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT}
+                       ENVIRONMENT "CELLAR_TEST_SLOWNESS=${CELLAR_TEST_SLOWNESS};${ARG_ENVIRONMENT}")
+  if(ARG_SKIP_CODE)
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE ${ARG_SKIP_CODE})
   endif()
 endfunction()

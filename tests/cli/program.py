@@ -11,7 +11,8 @@ import unittest
 import uuid
 
 CELLAR = os.environ["CELLAR"]
-DEADLINE_S = 30
+SLOWNESS = int(os.environ.get("CELLAR_TEST_SLOWNESS", "1"))  # more than 1 under a sanitizer
+DEADLINE_S = 30 * SLOWNESS
 
 
 def processes_marked(mark):
@@ -50,7 +51,7 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(self.check_nothing_is_left)
 
     def check_nothing_is_left(self):
-        wait_until(lambda: not processes_marked(self.mark), "every process gone", 2)
+        wait_until(lambda: not processes_marked(self.mark), "every process gone", 2 * SLOWNESS)
 
     def start(self, *args, **options):
         options.setdefault("stdin", subprocess.DEVNULL)
