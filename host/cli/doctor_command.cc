@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <string>
 
+#include "host/base/clock.h"
 #include "host/base/fds.h"
 #include "host/base/process.h"
 #include "host/console/console.h"
@@ -70,13 +71,13 @@ class SelfTest {
   explicit SelfTest(Console& console) : console_(console) {}
 
   absl::Status Run() {
-    start_ = absl::Now();
+    start_ = MonotonicNow();
     RunCell(console_.session(), "import sys; sys.version", [this](const CellOutcome& outcome) {
       ShowTemplate();
       Row("self-test", "");
-      Row("  first result", Milliseconds(absl::Now() - start_));
+      Row("  first result", Milliseconds(MonotonicNow() - start_));
       if (!outcome.result()) return Fail("the first cell gave no result");
-      start_ = absl::Now();
+      start_ = MonotonicNow();
       RoundTrip(kRoundTrips);
     });
     console_.RunLoop();
@@ -108,11 +109,11 @@ class SelfTest {
     if (left > 0)
       return RunCell(console_.session(), "x = 1",
                      [this, left](const CellOutcome&) { RoundTrip(left - 1); });
-    Row("  cell round trip", Milliseconds((absl::Now() - start_) / kRoundTrips));
+    Row("  cell round trip", Milliseconds((MonotonicNow() - start_) / kRoundTrips));
     second_ = console_.NewSession();
-    start_ = absl::Now();
+    start_ = MonotonicNow();
     RunCell(*second_, "1 + 1", [this](const CellOutcome&) {
-      Row("  new session", Milliseconds(absl::Now() - start_));
+      Row("  new session", Milliseconds(MonotonicNow() - start_));
       second_->Close([] {});
       Interrupt();
     });
@@ -120,13 +121,13 @@ class SelfTest {
 
   void Interrupt() {
     RunCell(console_.session(), "import time; time.sleep(60)", [this](const CellOutcome& outcome) {
-      Row("  interrupt", Milliseconds(absl::Now() - start_));
+      Row("  interrupt", Milliseconds(MonotonicNow() - start_));
       if (outcome.status != CellStatus::kCancelled)
         return Fail("a sleeping cell could not be interrupted");
       console_.Finish();
     });
     console_.loop().After(absl::Milliseconds(20), [this] {
-      start_ = absl::Now();
+      start_ = MonotonicNow();
       console_.session().Interrupt();
     });
   }

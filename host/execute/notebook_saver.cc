@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "absl/time/clock.h"
+#include "host/base/clock.h"
 #include "notebook/document.h"
 
 namespace cellar::host {
@@ -80,7 +80,7 @@ void NotebookSaver::Pump() {
     }
     return;
   }
-  const absl::Duration rest = rests_until_ - absl::Now();
+  const absl::Duration rest = rests_until_ - MonotonicNow();
   if (rest <= absl::ZeroDuration() || on_finished_) return Start();
   if (rest_timer_ != 0) return;
   rest_timer_ = loop_.After(rest, [this] {
@@ -108,18 +108,18 @@ void NotebookSaver::TakeSaved() {
   Saved saved = saving_.get();
   target_ = std::move(saved.target);
   status_ = std::move(saved.status);
-  rests_until_ = absl::Now() + kRest * saved.cost;
+  rests_until_ = MonotonicNow() + kRest * saved.cost;
 }
 
 NotebookSaver::Saved NotebookSaver::Save(SaveTarget target, std::string content) {
-  const absl::Time begin = absl::Now();
+  const absl::Time begin = MonotonicNow();
   Saved saved;
   // Whatever a cell has put into its outputs, the file stays a notebook.
   const auto document = notebook::Document::Parse(std::move(content));
   saved.status = document.status();
   if (document.ok()) saved.status = Write(document->bytes(), &target);
   saved.target = std::move(target);
-  saved.cost = absl::Now() - begin;
+  saved.cost = MonotonicNow() - begin;
   return saved;
 }
 

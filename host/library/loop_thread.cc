@@ -10,7 +10,7 @@ namespace {
 
 // How long the thread stays away after a caller has left: calls in a row then cost no hand-over.
 // Nobody runs the loop meanwhile, so this is also how late background output can be.
-constexpr absl::Duration kLinger = absl::Milliseconds(2);
+constexpr std::chrono::milliseconds kLinger(2);
 
 }  // namespace
 
@@ -28,17 +28,17 @@ LoopThread::~LoopThread() = default;
 
 void LoopThread::Join() {
   thread_.join();
-  absl::MutexLock lock(&mutex_);
+  std::unique_lock lock(mutex_);
   ended_ = true;
   while (taken_ || waiting_callers_ > 0) {
     // A caller that was about to post its request when the thread ended.
-    mutex_.Unlock();
+    lock.unlock();
     {
       absl::MutexLock turn(&turn_);
       loop_.RunDue();
     }
-    mutex_.Lock();
-    changed_.WaitWithTimeout(&mutex_, kLinger);
+    lock.lock();
+    changed_.wait_for(lock, kLinger);
   }
 }
 
@@ -60,13 +60,13 @@ void LoopThread::Run() {
 }
 
 uint64_t LoopThread::WaitForTurn() {
-  absl::MutexLock lock(&mutex_);
-  while (taken_ || absl::Now() < thread_returns_) {
-    const bool in_time = !changed_.WaitWithTimeout(&mutex_, kLinger);
+  std::unique_lock lock(mutex_);
+  while (taken_ || Clock::now() < thread_returns_) {
+    const bool in_time = changed_.wait_for(lock, kLinger) == std::cv_status::no_timeout;
     if (in_time || !taken_) continue;
     // A long call: its end is worth a wake-up.
     thread_asleep_ = true;
-    while (taken_) changed_.Wait(&mutex_);
+    changed_.wait(lock, [this] { return !taken_; });
     thread_asleep_ = false;
   }
   thread_in_loop_ = true;
@@ -74,7 +74,7 @@ uint64_t LoopThread::WaitForTurn() {
 }
 
 bool LoopThread::StillHasTurn(uint64_t takeover) {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   thread_in_loop_ = false;
   if (takeover == takeovers_) return true;
   eventfd_t ignored;
@@ -100,7 +100,7 @@ bool LoopThread::Await(EventLoop::Task request, const absl::Notification& answer
 }
 
 LoopThread::Entry LoopThread::Enter() {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   if (ended_) return Entry::kEnded;
   if (taken_) {
     ++waiting_callers_;
@@ -113,16 +113,16 @@ LoopThread::Entry LoopThread::Enter() {
 }
 
 void LoopThread::Leave(Entry entry) {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   if (entry == Entry::kWaits) {
     --waiting_callers_;
   } else {
     taken_ = false;
     const bool awaited = waiting_callers_ > 0 || thread_asleep_;
-    thread_returns_ = awaited ? absl::InfinitePast() : absl::Now() + kLinger;
+    thread_returns_ = awaited ? Clock::time_point() : Clock::now() + kLinger;
     if (!awaited && !ended_) return;
   }
-  changed_.SignalAll();
+  changed_.notify_all();
 }
 
 void LoopThread::RunUntil(EventLoop::Task request, const absl::Notification& answered) {

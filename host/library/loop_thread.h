@@ -3,14 +3,15 @@
 // handed to the loop's thread and its outcome back, which costs as much as the cell.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <thread>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
-#include "absl/time/time.h"
 #include "host/base/event_loop.h"
 
 namespace cellar {
@@ -46,15 +47,19 @@ class LoopThread {
   UniqueFd dismissal_;  // eventfd, watched by the loop: calls the thread out of its wait for events
   absl::Mutex turn_;    // held while callbacks run
 
-  absl::Mutex mutex_;
-  absl::CondVar changed_;
-  bool taken_ ABSL_GUARDED_BY(mutex_) = false;       // a caller runs the loop
-  uint64_t takeovers_ ABSL_GUARDED_BY(mutex_) = 0;   // so far
-  int waiting_callers_ ABSL_GUARDED_BY(mutex_) = 0;  // those that found it taken
-  bool thread_in_loop_ ABSL_GUARDED_BY(mutex_) = false;
-  bool thread_asleep_ ABSL_GUARDED_BY(mutex_) = false;  // until changed_, however long
-  absl::Time thread_returns_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
-  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  using Clock = std::chrono::steady_clock;
+
+  // Of the standard library, because abseil's wait for a time of the system's clock, which may be
+  // set back. Guards what follows.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool taken_ = false;       // a caller runs the loop
+  uint64_t takeovers_ = 0;   // so far
+  int waiting_callers_ = 0;  // those that found it taken
+  bool thread_in_loop_ = false;
+  bool thread_asleep_ = false;  // until changed_, however long
+  Clock::time_point thread_returns_;
+  bool ended_ = false;
   std::thread thread_;
 };
 

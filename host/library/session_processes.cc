@@ -9,7 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "host/base/clock.h"
 #include "host/base/process.h"
 
 namespace cellar {
@@ -70,7 +70,7 @@ std::string NameOf(pid_t pid) {
 SessionProcesses::SessionProcesses() : before_(BelowTemplates()) {}
 
 std::vector<std::string> SessionProcesses::LeftAfter(absl::Duration limit) const {
-  const absl::Time deadline = absl::Now() + limit;
+  const absl::Time deadline = MonotonicNow() + limit;
   while (true) {
     std::vector<std::string> left;
     for (pid_t pid : BelowTemplates()) {
@@ -78,7 +78,7 @@ std::vector<std::string> SessionProcesses::LeftAfter(absl::Duration limit) const
       if (before_.contains(pid) || NameOf(pid) == "cellar-spare") continue;
       left.push_back(absl::StrCat(pid, " ", NameOf(pid)));
     }
-    if (left.empty() || absl::Now() >= deadline) return left;
+    if (left.empty() || MonotonicNow() >= deadline) return left;
     absl::SleepFor(kPollInterval);
   }
 }

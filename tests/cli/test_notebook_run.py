@@ -204,6 +204,7 @@ class FailureTest(NotebookRunTest):
         self.assertEqual([len(self.outputs(cell)) for cell in range(3)], [1, 0, 1])
 
     def test_a_crash_of_the_worker_is_written_into_the_cell(self):
+        self.env["CELLAR_SNAPSHOTS"] = "off"
         self.make("print('fine')", "print('so far')\nimport ctypes; ctypes.string_at(0)", "print('after')")
         for args in ([], ["--allow-errors"]):
             code, _, err = self.run_notebook(*args)
