@@ -33,7 +33,9 @@ void Snapshot::Take(EventLoop& loop, Worker& worker, bool cautious, TakeCallback
               [&loop, ours = std::move(channel->first),
                done = std::move(done)](absl::StatusOr<wire::Copied> copied) mutable {
                 if (!copied.ok()) return done(copied.status());
-                done(std::unique_ptr<Snapshot>(new Snapshot(loop, std::move(ours), *copied)));
+                std::unique_ptr<Snapshot> taken(new Snapshot(loop, std::move(ours), *copied));
+                if (absl::Status watched = taken->Watch(); !watched.ok()) return done(watched);
+                done(std::move(taken));
               });
 }
 
@@ -43,7 +45,11 @@ Snapshot::Snapshot(EventLoop& loop, UniqueFd channel, const wire::Copied& copied
       pid_(copied.pid),
       cost_(absl::Microseconds(copied.fork_us)) {
   if (auto pidfd = OpenPidfd(pid_); pidfd.ok()) pidfd_ = *std::move(pidfd);
-  (void)loop_.Watch(channel_.get(), EPOLLIN | EPOLLRDHUP, [this](uint32_t) { OnChannel(); });
+}
+
+// One that nobody listens to could not answer when it is needed.
+absl::Status Snapshot::Watch() {
+  return loop_.Watch(channel_.get(), EPOLLIN | EPOLLRDHUP, [this](uint32_t) { OnChannel(); });
 }
 
 Snapshot::~Snapshot() {

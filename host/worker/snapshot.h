@@ -48,6 +48,7 @@ class Snapshot {
  private:
   Snapshot(EventLoop& loop, UniqueFd channel, const wire::Copied& copied);
 
+  absl::Status Watch();
   void OnChannel();
   bool Dispatch(const wire::Frame& frame);
   void OnGone();

@@ -139,9 +139,7 @@ void Worker::Flush() {
   bool blocked = !outgoing_.empty();
   if (blocked == channel_blocked_) return;
   channel_blocked_ = blocked;
-  loop_.Unwatch(ends_.channel.get());
-  (void)loop_.Watch(ends_.channel.get(), EPOLLIN | EPOLLRDHUP | (blocked ? EPOLLOUT : 0u),
-                    [this](uint32_t events) { OnChannel(events); });
+  loop_.Rewatch(ends_.channel.get(), EPOLLIN | EPOLLRDHUP | (blocked ? EPOLLOUT : 0u));
 }
 
 void Worker::Interrupt(uint32_t cell) {
@@ -167,14 +165,11 @@ void Worker::PauseOutput(bool paused) {
   paused_ = paused;
   loop_.Cancel(poll_timer_);
   polling_ = false;
-  if (paused) {
-    loop_.Unwatch(timeline_.out_fd());
-    loop_.Unwatch(timeline_.err_fd());
-  } else {
-    (void)WatchPipe(timeline_.out_fd());
-    (void)WatchPipe(timeline_.err_fd());
-    OnDoorbell();
+  // One that is closed by every writer meanwhile is read by the doorbell's look.
+  for (int pipe : {timeline_.out_fd(), timeline_.err_fd()}) {
+    loop_.Rewatch(pipe, paused ? 0u : EPOLLIN);
   }
+  if (!paused) OnDoorbell();
 }
 
 void Worker::Kill() {
@@ -423,7 +418,12 @@ void Worker::OnKeeper() {
       why_not_started_ = nullptr;
       pidfd_ = std::move((*message)->fds[0]);
       keeper_pidfd_ = std::move((*message)->fds[1]);
-      (void)loop_.Watch(pidfd_.get(), EPOLLIN, [this](uint32_t) { OnPidfd(); });
+      if (absl::Status watched =
+              loop_.Watch(pidfd_.get(), EPOLLIN, [this](uint32_t) { OnPidfd(); });
+          !watched.ok()) {
+        SetReason(watched);
+        return Abandon(watched);
+      }
       if (shares_keeper_) BeReady();
       return;
     }

@@ -62,7 +62,7 @@ class FaultTest(ProgramTest):
                     if frame and frame["type"] == "done":
                         client.frames.appendleft(frame)
                     elif frame:
-                        self.interrupt_until_done(client, number, meanwhile)
+                        client.send(id="meanwhile", **meanwhile)
                 answer = client.done(number, deadline_s=PATIENCE_S)
                 if answer is None:
                     return answers
@@ -71,15 +71,6 @@ class FaultTest(ProgramTest):
         except (BrokenPipeError, ConnectionError):
             pass
         return answers
-
-    def interrupt_until_done(self, client, number, request):
-        """An interrupt that comes before the cell has begun finds nothing to do."""
-        for attempt in range(100):
-            client.send(id=f"meanwhile {attempt}", **request)
-            answer = client.done(f"meanwhile {attempt}")
-            if answer is None or answer.get("interrupted") or any(
-                    frame["type"] == "done" and frame["id"] == number for frame in client.frames):
-                return
 
     def check_answers(self, answers):
         """What was said of x is true or an honest failure: where it is not defined, a result has told of the loss."""
