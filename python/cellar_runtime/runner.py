@@ -16,7 +16,7 @@ import cellar_prelude
 from cellar_runtime import (
     bridge, display, figures, import_hooks, ipython_display, late_import, snapshot, stdin, tracebacks, user_modules,
     values)
-from cellar_runtime.integrity import Integrity
+from cellar_runtime.integrity import Integrity, stop_timers
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
 
@@ -47,6 +47,8 @@ class Runner:
         self._context = contextvars.copy_context()
         self._compiler = Compiler()
         self._task = None  # of the running cell, if it awaits
+        self._unfinished = None  # the running cell
+        self._had_timers = False  # when it ended
         self._exiting = False
         self._module_directories = []  # until the first cell has run what is in them
         self._enter_error = None  # why the directory of the next cell could not be entered
@@ -158,7 +160,13 @@ class Runner:
             _cellar.send_hello("", not_carried)
 
     def _on_execute(self, cell, code):
-        self._context.run(self._run_cell, cell, code.decode("utf-8", "replace"))
+        self._unfinished = cell
+        try:
+            self._context.run(self._run_cell, cell, code.decode("utf-8", "replace"))
+        except BaseException as error:
+            # A cell's signal handler raises wherever it is called, also while its cell is given its end.
+            if self._unfinished is not None and self._task is None:
+                self._finish(cell, self._fail(cell, error))
 
     def _run_cell(self, cell, text):
         """Runs a plain cell to its end, here and now. One that awaits becomes a task: that costs two turns of the loop."""
@@ -226,19 +234,23 @@ class Runner:
             _guarded(display.publish_result, value)
 
     def _fail(self, cell, error):
-        if _cellar.is_forked_child():
-            _leave_forked_child(error)
+        self._had_timers |= stop_timers()  # first of all: see _on_execute
         return self._report(cell, error)
 
     def _finish(self, cell, status):
         if _cellar.is_forked_child():
             _exit(0)
         try:
+            self._had_timers |= stop_timers()
             _guarded(figures.flush_figures)
             _guarded(self._integrity.flush)
         except BaseException as error:
             if status == _OK:
                 status = self._report(cell, error)
+        if self._had_timers:
+            self._had_timers = False
+            _cellar.send_notice(cell, "a timer that was left running (signal.alarm, signal.setitimer) was stopped")
+        self._unfinished = None
         _end_cell()
         _send_done(cell, status, self._integrity.stdin.requested)
         _linger()
@@ -266,7 +278,7 @@ class Runner:
             else:
                 self._run_plain(cell, program)
         except BaseException as error:
-            status = self._fail(cell, error)
+            status = self._report(cell, error)
         if _cellar.is_forked_child():
             _exit(0)
         CELL.reset(token)
@@ -275,6 +287,8 @@ class Runner:
 
     def _report(self, cell, error):
         """Sends the error of a cell; returns the cell's status."""
+        if _cellar.is_forked_child():
+            _leave_forked_child(error)
         _take_pending_interrupt()  # the cell has ended; what is left is not to be disturbed
         interrupted = _cellar.was_interrupted() and isinstance(
             error, (KeyboardInterrupt, _CancelledError))
