@@ -60,16 +60,17 @@ Snapshot::~Snapshot() {
   if (confirmed_ && pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
 }
 
-absl::StatusOr<std::unique_ptr<Worker>> Snapshot::Restore(UniqueFd keeper,
+absl::StatusOr<std::unique_ptr<Worker>> Snapshot::Restore(Worker& former,
                                                           WorkerListener& listener) {
   CELLAR_ASSIGN_OR_RETURN(Birth birth, MakeBirth());
-  birth.ends.keeper = std::move(keeper);
+  birth.ends.keeper = former.TakeKeeper();
   std::vector<int> fds = birth.Fds(wire::CopyFdCount(wire::CopyKind::kRestored));
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, MakeUnborn(loop_, birth, listener));
   // Not before the keeper has ended what the former worker left behind: it would end the new one
   // with it.
-  worker->WhenCleared([this, alive = alive_, fds = std::move(fds),
-                       theirs = std::move(birth.worker_fds), born = worker->WhenBorn()]() mutable {
+  worker->WhenCleared(former.keeper_is_clear(), [this, alive = alive_, fds = std::move(fds),
+                                                 theirs = std::move(birth.worker_fds),
+                                                 born = worker->WhenBorn()]() mutable {
     if (!*alive) return born(absl::UnavailableError("the snapshot has died"));
     copier_.Ask(channel_.get(), {.kind = wire::CopyKind::kRestored}, fds, std::move(born));
   });

@@ -43,10 +43,11 @@ struct Received {
 Received ReceiveBytesAndFd(int socket, std::array<char, kReadSize>& buffer) {
   iovec part = {buffer.data(), buffer.size()};
   alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))];
+  // Less than the buffer: its padding would take another one, which nobody would close.
   msghdr header = {.msg_iov = &part,
                    .msg_iovlen = 1,
                    .msg_control = ancillary,
-                   .msg_controllen = sizeof(ancillary)};
+                   .msg_controllen = CMSG_LEN(sizeof(int))};
   Received received = {.size = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC)};
   if (received.size < 0) return received;
   cmsghdr* rights = CMSG_FIRSTHDR(&header);
@@ -186,8 +187,10 @@ void Worker::Copy(wire::Copy copy, const std::vector<int>& fds, Copier::Callback
   copier_.Ask(ends_.channel.get(), copy, fds, std::move(done));
 }
 
-void Worker::WhenCleared(absl::AnyInvocable<void()> cleared) {
+void Worker::WhenCleared(bool is_clear, absl::AnyInvocable<void()> cleared) {
   shares_keeper_ = true;
+  keeper_is_clear_ = is_clear;
+  if (is_clear) return cleared();
   cleared_ = std::move(cleared);
 }
 
@@ -415,6 +418,7 @@ void Worker::OnKeeper() {
       auto hello = wire::Decode<wire::KeeperHello>((*message)->payload);
       if (!hello || (*message)->fds.size() != 2) return OnKeeperGone();
       pid_ = hello->worker_pid;
+      keeper_is_clear_ = false;
       why_not_started_ = nullptr;
       pidfd_ = std::move((*message)->fds[0]);
       keeper_pidfd_ = std::move((*message)->fds[1]);
@@ -436,10 +440,12 @@ void Worker::OnKeeper() {
       return Finish();
     }
     case wire::MessageType::kCleared:
+      keeper_is_clear_ = true;
       if (cleared_) std::exchange(cleared_, nullptr)();
       return;
     case wire::MessageType::kForkFailed: {
       auto failed = wire::Decode<wire::ForkFailed>((*message)->payload);
+      keeper_is_clear_ = true;
       SetReason(ErrnoStatus(failed ? failed->error : 0, "a new worker could not be forked"));
       return Finish();
     }

@@ -22,10 +22,11 @@ from cellar_runtime.source import Compiler, is_coroutine
 
 _EXEC, _EVAL = exec, eval
 _current_task, _CancelledError, _exit = asyncio.current_task, asyncio.CancelledError, os._exit
+_Task = asyncio.Task  # made without the loop's factory, which cells may set
 _guarded, _GuardedCoroutine = _cellar.guarded, _cellar.GuardedCoroutine
 _set_wakeup_fd, _take_pending_interrupt = signal.set_wakeup_fd, _cellar.take_pending_interrupt
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
-_linger = _cellar.linger
+_linger, _PollSelector = _cellar.linger, selectors.PollSelector
 
 # The cell that code belongs to: tasks and callbacks inherit it from the cell that started them.
 CELL = contextvars.ContextVar("cellar_cell", default=0)
@@ -63,7 +64,7 @@ class Runner:
         cellar_prelude.bridge.connect(bridge.host)
         self._integrity.stdin.ask = bridge.host.ask_line
         import_hooks.after_import("getpass", stdin.hook_getpass(self._integrity.stdin))
-        self._loop.add_reader(_cellar.channel_fd(), self._on_readable)
+        self._loop.listen(_cellar.channel_fd(), self._on_readable)
 
     def begin(self) -> None:
         """In a forked worker, before it knows its host."""
@@ -184,7 +185,7 @@ class Runner:
             self._load_modules(cell)
             program = self._compile(cell, text)
             if program.awaits:
-                self._task = self._loop.create_task(self._run_awaiting(cell, program), context=self._context)
+                self._task = _Task(self._run_awaiting(cell, program), loop=self._loop, context=self._context)
                 return
             self._run_plain(cell, program)
         except BaseException as error:
@@ -242,6 +243,8 @@ class Runner:
             _exit(0)
         try:
             self._had_timers |= stop_timers()
+            if self._loop.listen_again():
+                self._integrity.note_repair("readers of the event loop")
             _guarded(figures.flush_figures)
             _guarded(self._integrity.flush)
         except BaseException as error:
@@ -383,6 +386,23 @@ class _Loop(asyncio.SelectorEventLoop):
         self._ssock, self._csock = _moved_high(self._ssock), _moved_high(self._csock)
         self._add_reader(self._ssock.fileno(), self._read_from_self)
 
+    def listen(self, fd, callback):
+        """Calls back when there is something to read, whatever cells do to the loop."""
+        self._add_reader(fd, callback)
+        self._listens_to = fd, callback, self._selector.get_key(fd)
+
+    def listen_again(self):
+        """Puts back what wakes the loop, if a cell has taken it away. True when it had."""
+        fd, callback, key = self._listens_to
+        keys = self._selector._fd_to_key
+        if keys.get(fd) is key and self._ssock.fileno() in keys:
+            return False
+        if self._selector.get_map() is None:
+            self._selector = _PollSelector()
+        self._add_reader(self._ssock.fileno(), self._read_from_self)
+        self.listen(fd, callback)
+        return True
+
     def renew_self_pipe(self):
         """In a copy of the process: what it has is the original's too."""
         self._close_self_pipe()
@@ -408,7 +428,7 @@ def build() -> None:
 
 def _make_loop():
     # Poll, not epoll: an epoll object would be shared with a forked copy of this process.
-    loop = _Loop(selectors.PollSelector())
+    loop = _Loop(_PollSelector())
     asyncio.set_event_loop(loop)
     watcher = asyncio.PidfdChildWatcher()
     watcher.attach_loop(loop)

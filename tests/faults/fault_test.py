@@ -81,6 +81,7 @@ class FaultTest(ProgramTest):
             if number not in VALUES or not cells:
                 continue
             if answer["status"] == "ok":
-                self.assertEqual(answer["result"]["text"].splitlines()[-1].split()[-1], VALUES[number], answer)
+                values = [output["data"]["text/plain"] for output in cells[-1]["outputs"] if output["type"] == "result"]
+                self.assertEqual(values, [VALUES[number]], answer)
             elif (cells[-1]["error"] or {}).get("ename") == "NameError":
                 self.assertTrue(told, answers[:number + 1])

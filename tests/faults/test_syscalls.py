@@ -40,10 +40,13 @@ class Faults(FaultTest):
 
     def play_with(self, role, **faults):
         client = self.serve(env=self.faulty(role, count=self.count_file, **faults))
-        answers = self.play(client)
-        code = self.process.wait(DEADLINE_S)
-        error = self.process.stderr.read().decode()
-        return answers, code, error
+        try:
+            answers = self.play(client)
+            code = self.process.wait(DEADLINE_S)
+            return answers, code, self.process.stderr.read().decode()
+        finally:
+            for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+                stream.close()  # select() knows only so many
 
     def counted(self):
         """How many calls there were, and the name of the one that failed."""
