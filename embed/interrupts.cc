@@ -37,6 +37,9 @@ bool HearInterrupt(uint32_t cell) {
   return g_shared->interrupt_target.compare_exchange_strong(cell, 0);
 }
 
+// Whether that cell has been sent and not begun: something else keeps the worker from it.
+bool IsToCome(uint32_t cell) { return cell != 0 && g_shared->begun_cell.load() != cell; }
+
 // Sent by the process itself, the signal must still count as the host's.
 void PassOn(int signal, bool from_host) {
   g_signalled_by_host = from_host;
@@ -51,7 +54,9 @@ void OnSignal(int signal, siginfo_t* info, void*) {
   bool passed_on = info->si_code == SI_TKILL && g_signalled_by_host;
   bool from_host = (info->si_pid == g_keeper || passed_on) && !IsForkedChild();
   uint32_t meant = from_host ? g_shared->interrupt_target.load() : running;
-  if (running == 0 || meant != running) return;
+  const bool makes_way =
+      running == 0 && from_host && signal == wire::InsistSignal() && IsToCome(meant);
+  if (!makes_way && (running == 0 || meant != running)) return;
   if (!pthread_equal(pthread_self(), g_main_thread)) {
     // Only a signal on the main thread ends its blocking call; and Python acts on signals there
     // only.
@@ -83,6 +88,11 @@ PyObject* OnPythonSignal(bool insist) {
     return nullptr;
   }
   uint32_t running = g_shared->running_cell.load();
+  if (running == 0 && insist && g_signalled_by_host && IsToCome(g_signalled_cell)) {
+    // A task of an earlier cell holds the loop. It ends, and the cell finds its interrupt waiting.
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    return nullptr;
+  }
   if (running == 0 || g_signalled_cell != running) Py_RETURN_NONE;  // that cell is over
   if (g_signalled_by_host) {
     HearInterrupt(running);

@@ -38,11 +38,20 @@ struct State {
 };
 State g_state;
 
+char* g_helper_stacks = nullptr;
+
+// False when there is no memory for them, now.
+bool MakeHelperStacks() {
+  if (g_helper_stacks != nullptr) return true;
+  void* stacks = mmap(nullptr, 2 * kHelperStack, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stacks == MAP_FAILED) return false;
+  g_helper_stacks = static_cast<char*>(stacks);
+  return true;
+}
+
 char* HelperStack(int number) {
-  static char* const stacks =
-      static_cast<char*>(mmap(nullptr, 2 * kHelperStack, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0));
-  return stacks + static_cast<size_t>(number + 1) * kHelperStack;
+  return g_helper_stacks + static_cast<size_t>(number + 1) * kHelperStack;
 }
 
 // glibc's fork: it takes the locks of malloc and stdio, and runs what libraries registered. Called
@@ -99,6 +108,7 @@ int BeMiddle(void*) {
 }  // namespace
 
 ProcessCopy ForkCopy(const CopyKeeper* keeper) {
+  if (!MakeHelperStacks()) return {.pid = -1, .error = errno};
   std::string library_path;
   std::string name = "cellar-worker";
   g_state.in_copy = false;

@@ -45,6 +45,13 @@ absl::Status EventLoop::Watch(int fd, uint32_t events, FdCallback callback) {
   return absl::OkStatus();
 }
 
+void EventLoop::Rewatch(int fd, uint32_t events) {
+  auto found = watches_.find(fd);
+  if (found == watches_.end()) return;
+  epoll_event event = {.events = events, .data = {.u64 = KeyOf(fd, found->second->generation)}};
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+}
+
 void EventLoop::Unwatch(int fd) {
   if (watches_.erase(fd) > 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
 }

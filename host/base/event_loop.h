@@ -40,6 +40,9 @@ class EventLoop {
   // Level-triggered; `events` are EPOLL* bits. One watch per descriptor; the descriptor is borrowed
   // and must be unwatched before it is closed.
   absl::Status Watch(int fd, uint32_t events, FdCallback callback);
+  // Other events from now on. Unlike Watch() it needs nothing that may be short, so it cannot fail;
+  // what is not watched stays so.
+  void Rewatch(int fd, uint32_t events);
   void Unwatch(int fd);
 
   TimerId After(absl::Duration delay, Task task);

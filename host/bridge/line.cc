@@ -27,7 +27,8 @@ absl::StatusOr<std::unique_ptr<Line>> Line::Create(EventLoop& loop, UniqueFd soc
     return absl::DataLossError("the worker sent something that is not a line");
   }
   std::unique_ptr<Line> line(new Line(loop, std::move(socket), of_main_thread, listener));
-  CELLAR_RETURN_IF_ERROR(line->Watch());
+  CELLAR_RETURN_IF_ERROR(loop.Watch(line->socket_.get(), EPOLLIN,
+                                    [&line = *line](uint32_t events) { line.OnEvents(events); }));
   return line;
 }
 
@@ -38,11 +39,6 @@ Line::Line(EventLoop& loop, UniqueFd socket, bool of_main_thread, LineListener& 
       listener_(listener) {}
 
 Line::~Line() { loop_.Unwatch(socket_.get()); }
-
-absl::Status Line::Watch() {
-  return loop_.Watch(socket_.get(), EPOLLIN | (blocked_ ? EPOLLOUT : 0u),
-                     [this](uint32_t events) { OnEvents(events); });
-}
 
 void Line::OnEvents(uint32_t events) {
   if ((events & EPOLLOUT) != 0) Flush();
@@ -113,8 +109,7 @@ void Line::Flush() {
   }
   if (blocked == blocked_) return;
   blocked_ = blocked;
-  loop_.Unwatch(socket_.get());
-  (void)Watch();
+  loop_.Rewatch(socket_.get(), EPOLLIN | (blocked ? EPOLLOUT : 0u));
 }
 
 void Line::End() {

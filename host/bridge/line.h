@@ -49,7 +49,6 @@ class Line {
  private:
   Line(EventLoop& loop, UniqueFd socket, bool of_main_thread, LineListener& listener);
 
-  absl::Status Watch();
   void OnEvents(uint32_t events);
   void Read();
   void SendFrame(std::string frame);

@@ -64,9 +64,17 @@ class StdioServer {
     server_.emplace(console_->loop(), desk_.registry(), desk_.service(), bridge_,
                     ServerOptions{.offer = std::move(offer),
                                   .unavailable = unavailable_,
-                                  .on_left = [this] { desk_.Finish(); },
+                                  .on_left = [this](const absl::Status& why) { OnLeft(why); },
                                   .on_shutdown = [this] { desk_.Finish(); }});
     server_->Serve(*std::move(in), *std::move(out));
+  }
+
+  void OnLeft(const absl::Status& why) {
+    if (!why.ok()) {
+      Complain(why);
+      exit_code_ = kExitCannotRun;
+    }
+    desk_.Finish();
   }
 
   std::unique_ptr<Console> console_;

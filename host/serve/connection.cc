@@ -98,7 +98,10 @@ void Connection::OnEnd(bool in_a_line) {
   LeaveIfDone();
 }
 
-void Connection::OnGone(const absl::Status&) { Leave(); }
+void Connection::OnGone(const absl::Status& status) {
+  const bool could_not_be_served = absl::IsResourceExhausted(status) || absl::IsDataLoss(status);
+  Leave(could_not_be_served ? status : absl::OkStatus());
+}
 
 void Connection::Do(const RequestId& id, EvalRequest request) {
   auto stream = CallStream::Create(server_.loop_, request.is_bare, id,
@@ -190,8 +193,7 @@ void Connection::Do(const RequestId& id, InterruptRequest request) {
   if (session == nullptr) return Send(RefusedFrame(id, NoSuchSession(request.session)));
   Frame frame("done", id);
   frame.Key("status").String("ok");
-  frame.Key("interrupted").Bool(session->busy());
-  session->Interrupt();
+  frame.Key("interrupted").Bool(session->Interrupt());
   Send(frame.Take());
 }
 
@@ -470,10 +472,10 @@ void Connection::LeaveIfDone() {
   if (ended_ && calls_.empty() && unanswered_ == 0 && stream_.drained()) Leave();
 }
 
-void Connection::Leave() {
+void Connection::Leave(absl::Status why) {
   if (std::exchange(left_, true)) return;
   GiveUpCalls();
-  server_.Remove(*this);
+  server_.Remove(*this, std::move(why));
 }
 
 }  // namespace cellar::host

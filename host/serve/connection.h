@@ -93,7 +93,7 @@ class Connection : private LineStream::Listener, private Answerer {
   void StartWatch(const RequestId& id, const std::string& session);
   void GiveUpCalls();
   void LeaveIfDone();
-  void Leave();
+  void Leave(absl::Status why = absl::OkStatus());
 
   Server& server_;
   LineStream stream_;

@@ -46,7 +46,7 @@ Daemon::Daemon(EventLoop& loop, SessionRegistry& registry, CallService& service,
       journal_(directory),
       server_(loop, registry, service, bridge,
               {.offer = options_.offer,
-               .on_left = [this] { last_busy_ = MonotonicNow(); },
+               .on_left = [this](const absl::Status& why) { OnLeft(why); },
                .on_shutdown = [this] { End("asked to"); },
                .on_used = [this](const std::string& session) { OnUsed(session); },
                .on_closed = [this](const std::string& session) { journal_.Remove(session); }}) {}
@@ -72,7 +72,7 @@ absl::Status Daemon::Listen() {
   for (const std::string& session : journal_.Load()) {
     registry_.ExpectState(session, "the daemon that had it has ended");
   }
-  WatchSocket();
+  CELLAR_RETURN_IF_ERROR(loop_.Watch(socket_.get(), EPOLLIN, [this](uint32_t) { Accept(); }));
   last_busy_ = MonotonicNow();
   CheckIdle();
   log_.Write(absl::StrCat("started, version ", CELLAR_VERSION, ", pid ", getpid()));
@@ -96,17 +96,13 @@ absl::Status Daemon::Bind() {
   return absl::OkStatus();
 }
 
-void Daemon::WatchSocket() {
-  (void)loop_.Watch(socket_.get(), EPOLLIN, [this](uint32_t) { Accept(); });
-}
-
 void Daemon::Accept() {
   UniqueFd client(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!client) {
     if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return;
     // It stays where it is; looking again at once would only keep the processor busy.
-    loop_.Unwatch(socket_.get());
-    accept_timer_ = loop_.After(kAcceptPause, [this] { WatchSocket(); });
+    loop_.Rewatch(socket_.get(), 0);
+    accept_timer_ = loop_.After(kAcceptPause, [this] { loop_.Rewatch(socket_.get(), EPOLLIN); });
     return;
   }
   const absl::StatusOr<ucred> peer = PeerOf(client.get());
@@ -120,6 +116,11 @@ void Daemon::Accept() {
   absl::StatusOr<UniqueFd> out = MoveHigh(UniqueFd(dup(in->get())));
   if (!out.ok()) return;
   server_.Serve(*std::move(in), *std::move(out));
+}
+
+void Daemon::OnLeft(const absl::Status& why) {
+  if (!why.ok()) log_.Write(absl::StrCat("a client was given up: ", why.message()));
+  last_busy_ = MonotonicNow();
 }
 
 void Daemon::CheckIdle() {

@@ -46,7 +46,7 @@ class Daemon {
  private:
   absl::Status Bind();
   void Accept();
-  void WatchSocket();
+  void OnLeft(const absl::Status& why);
   void CheckIdle();
   void OnUsed(const std::string& session);
   void End(std::string_view reason);

@@ -56,8 +56,15 @@ LineStream::~LineStream() {
 
 void LineStream::Start() {
   // Ask for nothing but the end of the reader, which is always told.
-  out_is_watched_ = WatchOut(0).ok();
-  in_is_watched_ = loop_.Watch(in_.get(), EPOLLIN, [this](uint32_t) { Read(); }).ok();
+  const absl::Status out =
+      loop_.Watch(out_.get(), 0, [this](uint32_t happened) { OnOut(happened); });
+  const absl::Status in = loop_.Watch(in_.get(), EPOLLIN, [this](uint32_t) { Read(); });
+  out_is_watched_ = out.ok();
+  in_is_watched_ = in.ok();
+  // A file cannot be watched, and need not be: it is always ready.
+  for (const absl::Status& status : {out, in}) {
+    if (!status.ok() && !absl::IsPermissionDenied(status)) return Gone(status);
+  }
   if (!in_is_watched_) ReadSoon();
 }
 
@@ -108,10 +115,11 @@ void LineStream::Write() {
       continue;
     }
     if (errno == EINTR) continue;
-    if (errno != EAGAIN) return Gone(ErrnoStatus(errno, "writing to the client"));
+    if (errno != EAGAIN || !out_is_watched_) {
+      return Gone(ErrnoStatus(errno, "writing to the client"));
+    }
     blocked_ = true;
-    if (absl::Status status = WatchOut(EPOLLOUT); !status.ok()) Gone(status);
-    return;
+    return loop_.Rewatch(out_.get(), EPOLLOUT);
   }
   if (outbox_.empty()) listener_.OnDrained();
 }
@@ -121,14 +129,11 @@ ssize_t LineStream::WriteSome(std::string_view bytes) {
   return send(out_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-absl::Status LineStream::WatchOut(uint32_t events) {
-  loop_.Unwatch(out_.get());
-  return loop_.Watch(out_.get(), events, [this](uint32_t happened) {
-    if (happened & (EPOLLERR | EPOLLHUP)) return Gone(absl::CancelledError("the client has left"));
-    blocked_ = false;
-    (void)WatchOut(0);
-    Write();
-  });
+void LineStream::OnOut(uint32_t happened) {
+  if (happened & (EPOLLERR | EPOLLHUP)) return Gone(absl::CancelledError("the client has left"));
+  blocked_ = false;
+  loop_.Rewatch(out_.get(), 0);
+  Write();
 }
 
 // From a posted task: what it was sent is still being worked at.

@@ -50,7 +50,7 @@ class LineStream {
   void ReadSoon();
   void Write();
   ssize_t WriteSome(std::string_view bytes);
-  absl::Status WatchOut(uint32_t events);
+  void OnOut(uint32_t happened);
   void Gone(absl::Status status);
 
   EventLoop& loop_;

@@ -66,10 +66,10 @@ void Server::RemoveOwner(const std::string& owner) {
 }
 
 // Posted, because a connection must not be destroyed in a call that it makes.
-void Server::Remove(Connection& connection) {
-  loop_.Post([this, gone = &connection] {
+void Server::Remove(Connection& connection, absl::Status why) {
+  loop_.Post([this, gone = &connection, why = std::move(why)] {
     connections_.remove_if([gone](const auto& other) { return other.get() == gone; });
-    options_.on_left();
+    options_.on_left(why);
   });
 }
 

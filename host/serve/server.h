@@ -26,8 +26,9 @@ inline constexpr int kLineProtocol = 1;
 
 struct ServerOptions {
   ToolOffer offer;
-  absl::Status unavailable;                   // not ok: no cells can be run, and why
-  std::function<void()> on_left = [] {};      // a client is gone
+  absl::Status unavailable;  // not ok: no cells can be run, and why
+  // A client is gone: of its own accord, or not ok, because it could not be served any more.
+  std::function<void(const absl::Status& why)> on_left = [](const absl::Status&) {};
   std::function<void()> on_shutdown = [] {};  // a client wants the server to end
   // A call on a session of that name has ended; it may have state now.
   std::function<void(const std::string& session)> on_used = [](const std::string&) {};
@@ -55,7 +56,7 @@ class Server {
   void SendHello(Connection& connection) const;
   NotebookJob& RunNotebook(NotebookSessionRun request, CallStream* stream,
                            NotebookJob::DoneCallback done);
-  void Remove(Connection& connection);
+  void Remove(Connection& connection, absl::Status why);
   // A connection makes calls in this owner's name, or does no more.
   void AddOwner(const std::string& owner) { ++owners_[owner]; }
   void RemoveOwner(const std::string& owner);

@@ -124,8 +124,8 @@ void Session::Enqueue(Job job) {
 }
 
 void Session::Pump() {
-  if (busy() || running_value_ || closing_ || resetting_ || relieving_ || taking_snapshot_ ||
-      restore_ || rewind_ || branching_ != nullptr) {
+  if (cells_.outer != nullptr || running_value_ || closing_ || resetting_ || relieving_ ||
+      taking_snapshot_ || restore_ || rewind_ || branching_ != nullptr) {
     return;
   }
   if (queue_.empty()) {
@@ -152,9 +152,11 @@ void Session::Pump() {
 }
 
 void Session::Start(CellJob job) {
+  const bool interrupted = job.interrupted;
   variables_.Set(job.request.environment, next_cell_);
   cells_.outer = MakeCell(std::move(job));
   SendCell();
+  if (interrupted) Interrupt(*cells_.outer);
 }
 
 void Session::SendCell() {
@@ -231,12 +233,22 @@ void Session::RenewOffer() {
   if (bridge_ != nullptr) bridge_->RenewOffer();
 }
 
-void Session::Interrupt() {
+bool Session::Interrupt() {
   RunningCell* innermost = cells_.Innermost();
-  if (innermost == nullptr || restore_) return;
+  if (innermost == nullptr) {
+    if (cells_.outer != nullptr || !next_is_cell()) return false;
+    std::get<CellJob>(queue_.front()).interrupted = true;
+    return true;
+  }
+  if (restore_) {
+    // Its worker has died; it must not run again.
+    for (RunningCell* cell : cells_.All()) cell->interrupted = true;
+    return true;
+  }
   // One after the other from the inside: an interrupt names one cell.
   for (RunningCell* cell : cells_.All()) cell->interrupt_after_nested = true;
   Interrupt(*innermost);
+  return true;
 }
 
 void Session::InterruptNested(uint64_t call) {
@@ -322,7 +334,7 @@ void Session::OnWorkerReady() {
   if (restore_) return FinishRestore();
   if (branched_) return FinishBranch(absl::OkStatus());
   // The first cell was waiting in the channel; its time begins now.
-  if (!busy()) return;
+  if (cells_.outer == nullptr) return;
   RunningCell& cell = *cells_.outer;
   cell.started = MonotonicNow();
   RestartTimeout(cell);
@@ -333,7 +345,8 @@ void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text
   RunningCell* writer = cell == 0 ? cells_.Innermost() : cells_.Find(cell);
   if (writer == nullptr) {
     background_->AddText(ToStream(stream), text);
-    CellObserver* observer = busy() ? cells_.outer->request.observer : background_observer_;
+    CellObserver* observer =
+        cells_.outer != nullptr ? cells_.outer->request.observer : background_observer_;
     if (observer != nullptr) observer->OnBackgroundText(ToStream(stream), text);
     return;
   }
@@ -361,7 +374,7 @@ void Session::OnError(wire::Error error) {
 }
 
 void Session::OnNotice(wire::Notice notice) {
-  if (!busy()) return;
+  if (cells_.outer == nullptr) return;
   RunningCell& cell = *cells_.outer;
   if (cell.request.observer != nullptr) cell.request.observer->OnNotice(notice.text);
   cell.outcome.notices.push_back(std::move(notice.text));
@@ -443,12 +456,12 @@ void Session::FinishCell(RunningCell& ended) {
 }
 
 std::optional<CellOutcome> Session::OutcomeSoFar() const {
-  return busy() ? std::optional(cells_.outer->OutcomeSoFar()) : std::nullopt;
+  return cells_.outer != nullptr ? std::optional(cells_.outer->OutcomeSoFar()) : std::nullopt;
 }
 
 void Session::KillWorker(std::string reason) {
   if (worker_ == nullptr || closing_) return;
-  if (busy()) reason += ", in cell " + std::to_string(cells_.outer->number());
+  if (cells_.outer != nullptr) reason += ", in cell " + std::to_string(cells_.outer->number());
   kill_reason_ = std::move(reason);
   worker_->Kill();
 }
@@ -491,7 +504,7 @@ void Session::Close(absl::AnyInvocable<void()> done) {
   for (Job& job : abandoned) Fail(std::move(job), absl::CancelledError("the session was closed"));
   AbandonRestoring();
   if (worker_ == nullptr) return FinishClose();
-  if (busy() || !worker_ready_) {
+  if (cells_.outer != nullptr || !worker_ready_) {
     worker_->Kill();
   } else {
     worker_->Send(wire::Exit{});

@@ -127,10 +127,11 @@ class Session : private WorkerListener, private BridgeListener {
   // Tells the cells what the provider offers now.
   void RenewOffer();
 
-  // Interrupts the running cell, if there is one, and what is nested in it. A second call while the
-  // first is under way kills.
-  void Interrupt();
-  bool busy() const { return cells_.outer != nullptr; }
+  // Interrupts the running cell and what is nested in it, or the one that is about to run. A second
+  // call while the first is under way kills. False when there is nothing to interrupt.
+  bool Interrupt();
+  // A cell runs, or is about to: it may have to wait for a snapshot or for memory.
+  bool busy() const { return cells_.outer != nullptr || next_is_cell(); }
   // The running cell as far as it has come; nothing when none runs.
   std::optional<CellOutcome> OutcomeSoFar() const;
 
@@ -154,6 +155,7 @@ class Session : private WorkerListener, private BridgeListener {
   struct CellJob {
     CellRequest request;
     OutcomeCallback done;
+    bool interrupted = false;  // before it ran
   };
   struct ValueJob {
     std::variant<wire::Set, wire::Get> message;
@@ -205,6 +207,9 @@ class Session : private WorkerListener, private BridgeListener {
   // Those that run inside the wait for that call, or all.
   void RefuseNested(std::optional<uint64_t> call);
 
+  bool next_is_cell() const {
+    return !queue_.empty() && std::holds_alternative<CellJob>(queue_.front());
+  }
   void Enqueue(Job job);
   void Pump();
   void Start(CellJob job);

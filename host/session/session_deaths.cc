@@ -81,7 +81,9 @@ void Session::Requeue() {
 // The running cell, as it was asked for.
 Session::CellJob Session::TakeBack() {
   std::unique_ptr<RunningCell> cell = std::move(cells_.outer);
-  return {std::move(cell->request), std::move(cell->done)};
+  return {.request = std::move(cell->request),
+          .done = std::move(cell->done),
+          .interrupted = cell->interrupt_when_ready};
 }
 
 // No cell has run: what was to run may be tried again, or fails.

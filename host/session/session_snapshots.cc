@@ -74,8 +74,7 @@ bool Session::StartRestore(const WorkerExit& exit, bool restore_failed) {
     }
   }
   if (entry == nullptr) return false;
-  absl::StatusOr<std::unique_ptr<Worker>> worker =
-      entry->snapshot->Restore(worker_->TakeKeeper(), *this);
+  absl::StatusOr<std::unique_ptr<Worker>> worker = entry->snapshot->Restore(*worker_, *this);
   if (!worker.ok()) {
     // No descriptors, most likely: there is nothing left to try.
     if (rewind_) std::exchange(rewind_, std::nullopt)->done(worker.status());

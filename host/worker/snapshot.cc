@@ -33,7 +33,9 @@ void Snapshot::Take(EventLoop& loop, Worker& worker, bool cautious, TakeCallback
               [&loop, ours = std::move(channel->first),
                done = std::move(done)](absl::StatusOr<wire::Copied> copied) mutable {
                 if (!copied.ok()) return done(copied.status());
-                done(std::unique_ptr<Snapshot>(new Snapshot(loop, std::move(ours), *copied)));
+                std::unique_ptr<Snapshot> taken(new Snapshot(loop, std::move(ours), *copied));
+                if (absl::Status watched = taken->Watch(); !watched.ok()) return done(watched);
+                done(std::move(taken));
               });
 }
 
@@ -43,7 +45,11 @@ Snapshot::Snapshot(EventLoop& loop, UniqueFd channel, const wire::Copied& copied
       pid_(copied.pid),
       cost_(absl::Microseconds(copied.fork_us)) {
   if (auto pidfd = OpenPidfd(pid_); pidfd.ok()) pidfd_ = *std::move(pidfd);
-  (void)loop_.Watch(channel_.get(), EPOLLIN | EPOLLRDHUP, [this](uint32_t) { OnChannel(); });
+}
+
+// One that nobody listens to could not answer when it is needed.
+absl::Status Snapshot::Watch() {
+  return loop_.Watch(channel_.get(), EPOLLIN | EPOLLRDHUP, [this](uint32_t) { OnChannel(); });
 }
 
 Snapshot::~Snapshot() {
@@ -54,16 +60,17 @@ Snapshot::~Snapshot() {
   if (confirmed_ && pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
 }
 
-absl::StatusOr<std::unique_ptr<Worker>> Snapshot::Restore(UniqueFd keeper,
+absl::StatusOr<std::unique_ptr<Worker>> Snapshot::Restore(Worker& former,
                                                           WorkerListener& listener) {
   CELLAR_ASSIGN_OR_RETURN(Birth birth, MakeBirth());
-  birth.ends.keeper = std::move(keeper);
+  birth.ends.keeper = former.TakeKeeper();
   std::vector<int> fds = birth.Fds(wire::CopyFdCount(wire::CopyKind::kRestored));
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, MakeUnborn(loop_, birth, listener));
   // Not before the keeper has ended what the former worker left behind: it would end the new one
   // with it.
-  worker->WhenCleared([this, alive = alive_, fds = std::move(fds),
-                       theirs = std::move(birth.worker_fds), born = worker->WhenBorn()]() mutable {
+  worker->WhenCleared(former.keeper_is_clear(), [this, alive = alive_, fds = std::move(fds),
+                                                 theirs = std::move(birth.worker_fds),
+                                                 born = worker->WhenBorn()]() mutable {
     if (!*alive) return born(absl::UnavailableError("the snapshot has died"));
     copier_.Ask(channel_.get(), {.kind = wire::CopyKind::kRestored}, fds, std::move(born));
   });

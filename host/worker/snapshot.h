@@ -29,9 +29,9 @@ class Snapshot {
   ~Snapshot();
   Snapshot(const Snapshot&) = delete;
 
-  // The next worker of the session, under the keeper of the former one, which must have ended. When
-  // it cannot be forked, that shows as its exit.
-  absl::StatusOr<std::unique_ptr<Worker>> Restore(UniqueFd keeper, WorkerListener& listener);
+  // The next worker of the session, under the keeper of `former`, which must have ended. When it
+  // cannot be forked, that shows as its exit.
+  absl::StatusOr<std::unique_ptr<Worker>> Restore(Worker& former, WorkerListener& listener);
   // The first worker of another session. `present` is the worker of this one.
   absl::StatusOr<std::unique_ptr<Worker>> Branch(Worker& present, bool reseed,
                                                  WorkerListener& listener);
@@ -48,6 +48,7 @@ class Snapshot {
  private:
   Snapshot(EventLoop& loop, UniqueFd channel, const wire::Copied& copied);
 
+  absl::Status Watch();
   void OnChannel();
   bool Dispatch(const wire::Frame& frame);
   void OnGone();

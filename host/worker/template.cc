@@ -100,6 +100,8 @@ absl::Status Template::Spawn() {
   }
   CELLAR_RETURN_IF_ERROR(loop_.Watch(control_.get(), EPOLLIN, [this](uint32_t) { OnControl(); }));
   CELLAR_RETURN_IF_ERROR(loop_.Watch(log_.get(), EPOLLIN, [this](uint32_t) { OnLog(); }));
+  CELLAR_RETURN_IF_ERROR(
+      loop_.Watch(process_.pidfd.get(), EPOLLIN, [this](uint32_t) { Collect(); }));
   start_timer_ = loop_.After(absl::Seconds(options_.start_limit_s), [this] {
     End("Python did not start within " + std::to_string(options_.start_limit_s) + " s");
   });
@@ -170,11 +172,12 @@ void Template::End(std::string reason) {
   loop_.Unwatch(control_.get());
   loop_.Unwatch(log_.get());
   SignalPidfd(process_.pidfd.get(), SIGKILL);
-  (void)loop_.Watch(process_.pidfd.get(), EPOLLIN, [this](uint32_t) { Collect(); });
 }
 
 // So that it does not stay as a zombie until somebody wants a new template.
 void Template::Collect() {
+  OnControl();  // its last message may not have been read yet
+  End(EndedEarly());
   loop_.Unwatch(process_.pidfd.get());
   waitid(P_PIDFD, static_cast<id_t>(process_.pidfd.get()), nullptr, WEXITED);
   process_.pidfd.reset();

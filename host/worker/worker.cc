@@ -44,10 +44,11 @@ struct Received {
 Received ReceiveBytesAndFd(int socket, std::array<char, kReadSize>& buffer) {
   iovec part = {buffer.data(), buffer.size()};
   alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))];
+  // Less than the buffer: its padding would take another one, which nobody would close.
   msghdr header = {.msg_iov = &part,
                    .msg_iovlen = 1,
                    .msg_control = ancillary,
-                   .msg_controllen = sizeof(ancillary)};
+                   .msg_controllen = CMSG_LEN(sizeof(int))};
   Received received = {.size = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC)};
   if (received.size < 0) return received;
   cmsghdr* rights = CMSG_FIRSTHDR(&header);
@@ -140,9 +141,7 @@ void Worker::Flush() {
   bool blocked = !outgoing_.empty();
   if (blocked == channel_blocked_) return;
   channel_blocked_ = blocked;
-  loop_.Unwatch(ends_.channel.get());
-  (void)loop_.Watch(ends_.channel.get(), EPOLLIN | EPOLLRDHUP | (blocked ? EPOLLOUT : 0u),
-                    [this](uint32_t events) { OnChannel(events); });
+  loop_.Rewatch(ends_.channel.get(), EPOLLIN | EPOLLRDHUP | (blocked ? EPOLLOUT : 0u));
 }
 
 void Worker::ExpectWithin(absl::Duration time) {
@@ -174,14 +173,11 @@ void Worker::PauseOutput(bool paused) {
   paused_ = paused;
   loop_.Cancel(poll_timer_);
   polling_ = false;
-  if (paused) {
-    loop_.Unwatch(timeline_.out_fd());
-    loop_.Unwatch(timeline_.err_fd());
-  } else {
-    (void)WatchPipe(timeline_.out_fd());
-    (void)WatchPipe(timeline_.err_fd());
-    OnDoorbell();
+  // One that is closed by every writer meanwhile is read by the doorbell's look.
+  for (int pipe : {timeline_.out_fd(), timeline_.err_fd()}) {
+    loop_.Rewatch(pipe, paused ? 0u : EPOLLIN);
   }
+  if (!paused) OnDoorbell();
 }
 
 void Worker::Kill() {
@@ -198,8 +194,10 @@ void Worker::Copy(wire::Copy copy, const std::vector<int>& fds, Copier::Callback
   copier_.Ask(ends_.channel.get(), copy, fds, std::move(done));
 }
 
-void Worker::WhenCleared(absl::AnyInvocable<void()> cleared) {
+void Worker::WhenCleared(bool is_clear, absl::AnyInvocable<void()> cleared) {
   shares_keeper_ = true;
+  keeper_is_clear_ = is_clear;
+  if (is_clear) return cleared();
   cleared_ = std::move(cleared);
 }
 
@@ -427,10 +425,16 @@ void Worker::OnKeeper() {
       auto hello = wire::Decode<wire::KeeperHello>((*message)->payload);
       if (!hello || (*message)->fds.size() != 2) return OnKeeperGone();
       pid_ = hello->worker_pid;
+      keeper_is_clear_ = false;
       why_not_started_ = nullptr;
       pidfd_ = std::move((*message)->fds[0]);
       keeper_pidfd_ = std::move((*message)->fds[1]);
-      (void)loop_.Watch(pidfd_.get(), EPOLLIN, [this](uint32_t) { OnPidfd(); });
+      if (absl::Status watched =
+              loop_.Watch(pidfd_.get(), EPOLLIN, [this](uint32_t) { OnPidfd(); });
+          !watched.ok()) {
+        SetReason(watched);
+        return Abandon(watched);
+      }
       if (shares_keeper_) BeReady();
       return;
     }
@@ -443,10 +447,12 @@ void Worker::OnKeeper() {
       return Finish();
     }
     case wire::MessageType::kCleared:
+      keeper_is_clear_ = true;
       if (cleared_) std::exchange(cleared_, nullptr)();
       return;
     case wire::MessageType::kForkFailed: {
       auto failed = wire::Decode<wire::ForkFailed>((*message)->payload);
+      keeper_is_clear_ = true;
       SetReason(ErrnoStatus(failed ? failed->error : 0, "a new worker could not be forked"));
       return Finish();
     }

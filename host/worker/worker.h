@@ -86,10 +86,13 @@ class Worker {
   Copier::Callback WhenBorn();
   // As `born`, and tells this worker's keeper to leave the branch alone.
   Copier::Callback SpareBranch(Copier::Callback born);
-  // Once, when the keeper that this worker shares with a former one has ended all that one left.
-  void WhenCleared(absl::AnyInvocable<void()> cleared);
+  // Once, when the keeper that this worker shares with a former one has ended all that one left; it
+  // may have said so already.
+  void WhenCleared(bool is_clear, absl::AnyInvocable<void()> cleared);
   // After OnWorkerExit: the keeper, for the next worker. Snapshots live as long as it is open.
   UniqueFd TakeKeeper();
+  // Whether it has ended all that workers left, and so will not say that again.
+  bool keeper_is_clear() const { return keeper_is_clear_; }
 
   int pid() const { return pid_; }
   // What this worker, as a copy of another, could not take over.
@@ -150,6 +153,7 @@ class Worker {
   absl::AnyInvocable<void()> cleared_;
   std::vector<std::string> not_carried_;
   bool shares_keeper_ = false;
+  bool keeper_is_clear_ = false;
   bool born_ = true;  // nothing is to be heard from whoever made it
   bool said_hello_ = false;
   // False once this object is gone; answers of other processes look here first.

@@ -16,6 +16,7 @@ _set_wakeup_fd = signal.set_wakeup_fd
 _enable_faults, _faults_enabled, _register_dump = (
     faulthandler.enable, faulthandler.is_enabled, faulthandler.register)
 _recursion_limit, _set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
+_set_timer, _TIMERS = signal.setitimer, (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 _MAX_NAMED = 5  # in a notice
 _NAMES, _WHOLE_NAMES, _MISSING = builtins.__dict__, builtins.__dict__.copy(), object()
@@ -32,7 +33,7 @@ class Integrity:
         self.stdin = Stdin()
         self._stdout = make_stream(1)
         self._stderr = make_stream(2)
-        self._repaired_for_loop = []  # not announced yet
+        self._repaired_since = []  # between cells, and not announced yet
         self._modules = _MODULES.copy()
         self._faults = _cellar.faults_fd()
         _register_dump(_cellar.dump_signal(), file=self._faults, all_threads=True, chain=False)
@@ -41,8 +42,7 @@ class Integrity:
 
     def restore(self) -> list[str]:
         """Repairs, and names what had to be repaired."""
-        repaired = self._repaired_for_loop
-        self._repaired_for_loop = []
+        repaired, self._repaired_since = self._repaired_since, []
         if _recursion_limit() < _LEAST_RECURSION:  # first: the rest would fail
             _set_recursion_limit(_USUAL_RECURSION)
             repaired.append("the recursion limit")
@@ -72,12 +72,16 @@ class Integrity:
         """After the loop has failed: puts back what it needs, builtins that cells have removed or replaced, and the
         limit of open files."""
         broken = self.changed_builtins()
-        self._repaired_for_loop += _named(broken)
+        self._repaired_since += _named(broken)
         _NAMES.update({name: _WHOLE_NAMES[name] for name in broken})
         if isinstance(failure, OSError) and failure.errno == EINVAL:
             # poll() refuses to look at more descriptors than may be open.
             _cellar.limit_resources(0, _USUAL_OPEN_FILES)
-            self._repaired_for_loop.append("the limit of open files")
+            self._repaired_since.append("the limit of open files")
+
+    def note_repair(self, what: str) -> None:
+        """Of what is not put back here; to be announced with the rest."""
+        self._repaired_since.append(what)
 
     def changed_builtins(self) -> list[str]:
         """The names of builtins that cells have removed or replaced."""
@@ -108,7 +112,15 @@ class Integrity:
             if getattr(sys, name, None) is not stream:
                 setattr(sys, name, stream)
                 repaired.append(f"sys.{name}")
+            for method in ("write", "flush"):
+                if stream.__dict__.pop(method, None) is not None:
+                    repaired.append(f"sys.{name}.{method}")
         return repaired
+
+
+def stop_timers() -> bool:
+    """Whether there were any. Those that a cell leaves running would raise in a later one, or kill the worker."""
+    return any([_set_timer(timer, 0)[0] for timer in _TIMERS])
 
 
 def _named(broken):

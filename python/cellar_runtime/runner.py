@@ -16,16 +16,17 @@ import cellar_prelude
 from cellar_runtime import (
     bridge, display, figures, import_hooks, ipython_display, late_import, snapshot, stdin, tracebacks, user_modules,
     values)
-from cellar_runtime.integrity import Integrity
+from cellar_runtime.integrity import Integrity, stop_timers
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
 
 _EXEC, _EVAL = exec, eval
 _current_task, _CancelledError, _exit = asyncio.current_task, asyncio.CancelledError, os._exit
+_Task = asyncio.Task  # made without the loop's factory, which cells may set
 _guarded, _GuardedCoroutine = _cellar.guarded, _cellar.GuardedCoroutine
 _set_wakeup_fd, _take_pending_interrupt = signal.set_wakeup_fd, _cellar.take_pending_interrupt
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
-_linger = _cellar.linger
+_linger, _PollSelector = _cellar.linger, selectors.PollSelector
 
 # The cell that code belongs to: tasks and callbacks inherit it from the cell that started them.
 CELL = contextvars.ContextVar("cellar_cell", default=0)
@@ -47,6 +48,8 @@ class Runner:
         self._context = contextvars.copy_context()
         self._compiler = Compiler()
         self._task = None  # of the running cell, if it awaits
+        self._unfinished = None  # the running cell
+        self._had_timers = False  # when it ended
         self._exiting = False
         self._module_directories = []  # until the first cell has run what is in them
         self._enter_error = None  # why the directory of the next cell could not be entered
@@ -61,7 +64,7 @@ class Runner:
         cellar_prelude.bridge.connect(bridge.host)
         self._integrity.stdin.ask = bridge.host.ask_line
         import_hooks.after_import("getpass", stdin.hook_getpass(self._integrity.stdin))
-        self._loop.add_reader(_cellar.channel_fd(), self._on_readable)
+        self._loop.listen(_cellar.channel_fd(), self._on_readable)
 
     def begin(self) -> None:
         """In a forked worker, before it knows its host."""
@@ -158,7 +161,13 @@ class Runner:
             _cellar.send_hello("", not_carried)
 
     def _on_execute(self, cell, code):
-        self._context.run(self._run_cell, cell, code.decode("utf-8", "replace"))
+        self._unfinished = cell
+        try:
+            self._context.run(self._run_cell, cell, code.decode("utf-8", "replace"))
+        except BaseException as error:
+            # A cell's signal handler raises wherever it is called, also while its cell is given its end.
+            if self._unfinished is not None and self._task is None:
+                self._finish(cell, self._fail(cell, error))
 
     def _run_cell(self, cell, text):
         """Runs a plain cell to its end, here and now. One that awaits becomes a task: that costs two turns of the loop."""
@@ -176,7 +185,7 @@ class Runner:
             self._load_modules(cell)
             program = self._compile(cell, text)
             if program.awaits:
-                self._task = self._loop.create_task(self._run_awaiting(cell, program), context=self._context)
+                self._task = _Task(self._run_awaiting(cell, program), loop=self._loop, context=self._context)
                 return
             self._run_plain(cell, program)
         except BaseException as error:
@@ -226,19 +235,25 @@ class Runner:
             _guarded(display.publish_result, value)
 
     def _fail(self, cell, error):
-        if _cellar.is_forked_child():
-            _leave_forked_child(error)
+        self._had_timers |= stop_timers()  # first of all: see _on_execute
         return self._report(cell, error)
 
     def _finish(self, cell, status):
         if _cellar.is_forked_child():
             _exit(0)
         try:
+            self._had_timers |= stop_timers()
+            if self._loop.listen_again():
+                self._integrity.note_repair("readers of the event loop")
             _guarded(figures.flush_figures)
             _guarded(self._integrity.flush)
         except BaseException as error:
             if status == _OK:
                 status = self._report(cell, error)
+        if self._had_timers:
+            self._had_timers = False
+            _cellar.send_notice(cell, "a timer that was left running (signal.alarm, signal.setitimer) was stopped")
+        self._unfinished = None
         _end_cell()
         _send_done(cell, status, self._integrity.stdin.requested)
         _linger()
@@ -266,7 +281,7 @@ class Runner:
             else:
                 self._run_plain(cell, program)
         except BaseException as error:
-            status = self._fail(cell, error)
+            status = self._report(cell, error)
         if _cellar.is_forked_child():
             _exit(0)
         CELL.reset(token)
@@ -275,6 +290,8 @@ class Runner:
 
     def _report(self, cell, error):
         """Sends the error of a cell; returns the cell's status."""
+        if _cellar.is_forked_child():
+            _leave_forked_child(error)
         _take_pending_interrupt()  # the cell has ended; what is left is not to be disturbed
         interrupted = _cellar.was_interrupted() and isinstance(
             error, (KeyboardInterrupt, _CancelledError))
@@ -369,6 +386,23 @@ class _Loop(asyncio.SelectorEventLoop):
         self._ssock, self._csock = _moved_high(self._ssock), _moved_high(self._csock)
         self._add_reader(self._ssock.fileno(), self._read_from_self)
 
+    def listen(self, fd, callback):
+        """Calls back when there is something to read, whatever cells do to the loop."""
+        self._add_reader(fd, callback)
+        self._listens_to = fd, callback, self._selector.get_key(fd)
+
+    def listen_again(self):
+        """Puts back what wakes the loop, if a cell has taken it away. True when it had."""
+        fd, callback, key = self._listens_to
+        keys = self._selector._fd_to_key
+        if keys.get(fd) is key and self._ssock.fileno() in keys:
+            return False
+        if self._selector.get_map() is None:
+            self._selector = _PollSelector()
+        self._add_reader(self._ssock.fileno(), self._read_from_self)
+        self.listen(fd, callback)
+        return True
+
     def renew_self_pipe(self):
         """In a copy of the process: what it has is the original's too."""
         self._close_self_pipe()
@@ -394,7 +428,7 @@ def build() -> None:
 
 def _make_loop():
     # Poll, not epoll: an epoll object would be shared with a forked copy of this process.
-    loop = _Loop(selectors.PollSelector())
+    loop = _Loop(_PollSelector())
     asyncio.set_event_loop(loop)
     watcher = asyncio.PidfdChildWatcher()
     watcher.attach_loop(loop)

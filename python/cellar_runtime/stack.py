@@ -3,10 +3,12 @@
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import linecache
+import os
 import traceback
 from collections import deque
 from io import StringIO
 from itertools import islice
+from stat import S_ISREG
 from types import TracebackType
 
 from cellar_runtime import guard
@@ -14,10 +16,12 @@ from cellar_runtime import guard
 MAX_HEAD_FRAMES = 40
 MAX_TAIL_FRAMES = 60
 MAX_LINE_CHARS = 2000
+MAX_FILE_BYTES = 16 << 20  # of a source
 MAX_REPEATS = 3  # of one frame in a row, as in Python's own tracebacks
 
 _OWN_CODE = ("<frozen cellar_runtime", "<frozen cellar_prelude")
 
+_stat = os.stat
 _sources: dict[str, tuple] = {}  # linecache entries of the cells
 
 
@@ -109,7 +113,7 @@ def _format_with_source(tb: TracebackType) -> str:
     code, lineno = tb.tb_frame.f_code, tb.tb_lineno
     source = source_line(code.co_filename, lineno, tb.tb_frame.f_globals)
     line, end_line, column, end_column = _position_of(tb)
-    if line != lineno or len(source) > MAX_LINE_CHARS:  # carets would point nowhere
+    if line != lineno or not source or len(source) > MAX_LINE_CHARS:  # carets would point nowhere
         end_line = column = end_column = None
     frame = traceback.FrameSummary(
         code.co_filename,
@@ -127,9 +131,20 @@ def source_line(filename: str, lineno: int, module_globals: dict | None = None) 
     """The line as it is now in the file, or was in the cell, also after linecache.clearcache()."""
     if filename in _sources:
         linecache.cache[filename] = _sources[filename]
+    elif _is_endless(filename):
+        return ""
     else:
         linecache.checkcache(filename)
     return linecache.getline(filename, lineno, module_globals)
+
+
+def _is_endless(filename: str) -> bool:
+    """Whether it would be read for long, or for ever: a pipe, a device, a file of no reasonable size."""
+    try:
+        status = _stat(filename)
+    except (OSError, ValueError):
+        return False  # not a file; a loader may know it
+    return not S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES
 
 
 def _position_of(tb: TracebackType) -> tuple:

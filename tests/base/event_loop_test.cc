@@ -97,6 +97,27 @@ TEST_F(EventLoopTest, ACallbackMayUnwatchItselfAndItsNeighbours) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST_F(EventLoopTest, ADescriptorCanBeWatchedForSomethingElse) {
+  Pipe pipe = *MakePipe();
+  ASSERT_TRUE(WriteAll(pipe.write.get(), "x"));
+  int seen = 0;
+  ASSERT_TRUE(loop_->Watch(pipe.read.get(), 0, [&](uint32_t) { ++seen; }).ok());
+  loop_->After(absl::Milliseconds(5), [&] {
+    EXPECT_EQ(seen, 0);
+    loop_->Rewatch(pipe.read.get(), EPOLLIN);
+    loop_->After(absl::Milliseconds(5), [&] {
+      EXPECT_GT(seen, 0);
+      loop_->Rewatch(pipe.read.get(), 0);
+      seen = 0;
+      loop_->After(absl::Milliseconds(5), [&] { loop_->Stop(); });
+    });
+  });
+  loop_->Run();
+  EXPECT_EQ(seen, 0);
+  loop_->Unwatch(pipe.read.get());
+  loop_->Rewatch(pipe.read.get(), EPOLLIN);  // is nothing
+}
+
 TEST_F(EventLoopTest, WakesUpForWorkFromAnotherThread) {
   std::thread other([&] {
     for (int i = 0; i < 1000; ++i) loop_->Post([] {});

@@ -1,10 +1,12 @@
 // A library to be preloaded that makes the calls of a program fail as a machine in need would.
 //
-//   CELLAR_FAULT_COUNT=FILE   eight bytes in which the calls that acquire something are counted,
-//   over all processes CELLAR_FAULT_AT=N         the N-th of those calls fails with the error that
-//   is usual for it CELLAR_FAULT_SHORT=1      reads and writes of streams move half of what they
-//   could CELLAR_FAULT_CLOCK=1      the system's clock jumps an hour forth and back with each look
-//   at it
+// clang-format off
+//   CELLAR_FAULT_COUNT=FILE    eight bytes in which the calls that acquire something are counted, over all processes
+//   CELLAR_FAULT_AT=N          the N-th of those calls fails with the error that is usual for it
+//   CELLAR_FAULT_ALLOCATORS=0  but not those by which an allocator gets its memory
+//   CELLAR_FAULT_SHORT=1       reads and writes of streams move half of what they could
+//   CELLAR_FAULT_CLOCK=1       the system's clock jumps an hour forth and back with each look at it
+// clang-format on
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -37,12 +39,14 @@ struct Shared {
 static struct Shared own;
 static struct Shared* shared = &own;
 static unsigned long fails_at;
+static int spares_allocators;
 static int is_short;
 static int is_clock;
 
 __attribute__((constructor)) static void Begin(void) {
   const char* file = getenv("CELLAR_FAULT_COUNT");
   const char* at = getenv("CELLAR_FAULT_AT");
+  spares_allocators = getenv("CELLAR_FAULT_ALLOCATORS") != NULL;
   is_short = getenv("CELLAR_FAULT_SHORT") != NULL;
   is_clock = getenv("CELLAR_FAULT_CLOCK") != NULL;
   int fd = file ? (open)(file, O_RDWR | O_CLOEXEC) : -1;
@@ -166,6 +170,8 @@ int fcntl(int fd, int command, ...) {
 
 void* mmap(void* address, size_t length, int protection, int flags, int fd, off_t offset) {
   NEXT(mmap);
+  // Memory without a file is an allocator's.
+  if (fd < 0 && spares_allocators) return next(address, length, protection, flags, fd, offset);
   return Fails(ENOMEM) ? MAP_FAILED : next(address, length, protection, flags, fd, offset);
 }
 

@@ -63,6 +63,33 @@ TEST_F(CallServiceTest, CancelsACallThatWaitsWithoutRunningIt) {
   EXPECT_FALSE(std::filesystem::exists(directory_ / "ran"));
 }
 
+// Cancels a call as soon as its first cell has been given to the session.
+class EagerCanceller : public CallObserver {
+ public:
+  EagerCanceller(EventLoop& loop, std::function<void()> cancel)
+      : loop_(loop), cancel_(std::move(cancel)) {}
+  void OnCellStarted(size_t, const CallCell&) override { loop_.Post(cancel_); }
+
+ private:
+  EventLoop& loop_;
+  std::function<void()> cancel_;
+};
+
+TEST_F(CallServiceTest, ACancelReachesACellThatWaitsForASnapshot) {
+  Start({}, [](Launch& launch) { launch.session.snapshots.policy = SnapshotPolicy::kAlways; });
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(Value("a", "x = 1; x"), "1");
+    std::unique_ptr<Pending> call;
+    EagerCanceller canceller(*loop_, [&] { EXPECT_TRUE(service_->Cancel(call->id)); });
+    call = Submit({.session = "a", .cells = {{.code = kSleep}}}, &canceller);
+    const absl::StatusOr<CallResult> result = Finish(*call);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->status, CallStatus::kCancelled);
+    EXPECT_EQ(result->session_state, "kept");
+    EXPECT_EQ(Value("a", "x"), "1");
+  }
+}
+
 TEST_F(CallServiceTest, LeavesALongCallToRunInTheBackground) {
   auto call = Submit({.session = "a",
                       .background_after = absl::Milliseconds(50),

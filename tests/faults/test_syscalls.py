@@ -1,8 +1,8 @@
 """Every call by which host, template and keeper acquire something is made to fail once, in a fixed piece of work: it ends
 with success or a clear error, and never with a hang, a crash or something left behind.
 
-CELLAR_FAULT_POINTS says how many of the calls are tried; "all" for each. The draw is always the same, so that only a change
-can make it fail; CELLAR_FAULT_SEED makes another.
+CELLAR_FAULT_POINTS says how many of the calls are tried; "all" for each. The draw is another one each time; with the
+CELLAR_FAULT_SEED that is printed it is made again.
 """
 import os
 import random
@@ -15,7 +15,7 @@ from program import DEADLINE_S, wait_until, processes_marked
 SHIM = os.environ["CELLAR_FAULT_SHIM"]
 WORKER = os.environ["CELLAR_WORKER"]
 POINTS = os.environ.get("CELLAR_FAULT_POINTS", "12")
-SEED = int(os.environ.get("CELLAR_FAULT_SEED", "1"))
+SEED = int(os.environ.get("CELLAR_FAULT_SEED", random.randrange(10**6)))
 
 
 class Faults(FaultTest):
@@ -29,7 +29,8 @@ class Faults(FaultTest):
         """The environment in which the calls of the host, or of the processes below it, are tampered with."""
         variables = {"LD_PRELOAD": SHIM, **{f"CELLAR_FAULT_{name.upper()}": str(value) for name, value in faults.items()}}
         if role == "host":
-            return variables
+            # Abseil's ends the program when it gets no memory, and the host has no say in that.
+            return {**variables, "CELLAR_FAULT_ALLOCATORS": "0"}
         wrapper = os.path.join(self.folder, "worker")
         with open(wrapper, "w") as file:
             settings = " ".join(f"{name}='{value}'" for name, value in variables.items())
@@ -39,10 +40,13 @@ class Faults(FaultTest):
 
     def play_with(self, role, **faults):
         client = self.serve(env=self.faulty(role, count=self.count_file, **faults))
-        answers = self.play(client)
-        code = self.process.wait(DEADLINE_S)
-        error = self.process.stderr.read().decode()
-        return answers, code, error
+        try:
+            answers = self.play(client)
+            code = self.process.wait(DEADLINE_S)
+            return answers, code, self.process.stderr.read().decode()
+        finally:
+            for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+                stream.close()  # select() knows only so many
 
     def counted(self):
         """How many calls there were, and the name of the one that failed."""

@@ -10,6 +10,12 @@ using enum Ending;
 
 constexpr absl::Duration kShort = absl::Milliseconds(300);
 
+std::string Repeated(std::string_view text, size_t times) {
+  std::string all;
+  while (times-- > 0) all += text;
+  return all;
+}
+
 // Ways to take the worker down.
 const HostileCell kDeaths[] = {
     {"NullPointer", "import ctypes\nctypes.memset(0, 1, 1)", kDies, "SIGSEGV"},
@@ -55,6 +61,34 @@ window[0])",
      kDies, "exited with code 1"},
     {"BecomesAnotherProgram", "import os\nos.execv('/bin/sleep', ['sleep', '987'])", kDies,
      "channel to the host was closed"},
+    {"SocketsShutDown", R"(
+import os, socket
+for fd in map(int, os.listdir('/proc/self/fd')):
+    try: socket.socket(fileno=os.dup(fd)).shutdown(socket.SHUT_RDWR)
+    except OSError: pass
+5)",
+     kDies, "channel to the host was closed"},
+    {"DescriptorsOnEverySocket", R"(
+import os, socket
+for fd in map(int, os.listdir('/proc/self/fd')):
+    try:
+        channel = socket.socket(fileno=os.dup(fd))
+        for _ in range(10): socket.send_fds(channel, [b'x'], [0, 1, 2])
+    except OSError: pass
+5)",
+     kDies, "the channel carries"},
+    {"ThreadOfTheInterpreterEnds", "import ctypes\nctypes.CDLL(None).pthread_exit(0)", kDies,
+     "SIGABRT"},
+    {"InterpreterFinalized", "import ctypes\nctypes.pythonapi.Py_Finalize()", kDies},
+    {"OutputUnmapped", R"(
+import ctypes
+for line in open('/proc/self/maps'):
+    bounds, access, *_ = line.split()
+    if access == 'rw-s':
+        start, end = (int(bound, 16) for bound in bounds.split('-'))
+        ctypes.CDLL(None).munmap(ctypes.c_void_p(start), ctypes.c_size_t(end - start))
+print('x'))",
+     kDies, "SIGSEGV"},
     {"BecomesAProgramThatEnds", "import os\nos.execv('/bin/true', ['true'])", kDies},
 };
 
@@ -109,6 +143,42 @@ while True:
      std::nullopt, "timed out", kShort},
     {"StopsItself", "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n5", std::nullopt,
      "timed out", kShort},
+    {"StopsItsGroup", "import os, signal\nos.killpg(0, signal.SIGSTOP)\n5", std::nullopt,
+     "timed out", kShort},
+    {"TimerWithoutEnd", R"(
+import signal, time
+signal.signal(signal.SIGALRM, lambda *_: 1 / 0)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+while True:
+    try: time.sleep(60)
+    except ZeroDivisionError: pass)",
+     std::nullopt, "timed out", kShort},
+    {"InterpreterHeldByAThread", R"(
+import ctypes, threading
+threading.Thread(target=ctypes.PyDLL(None).sleep, args=(987,), daemon=True).start()
+threading.Event().wait())",
+     kKilled, "killed", kShort},
+    {"ExecutorWithoutEnd", R"(
+import asyncio, time
+await asyncio.get_running_loop().run_in_executor(None, time.sleep, 987))",
+     kInterrupted, "state kept", kShort},
+    {"ShieldedTask", R"(
+import asyncio
+async def stubborn():
+    while True:
+        try: await asyncio.sleep(60)
+        except asyncio.CancelledError: pass
+await asyncio.shield(asyncio.create_task(stubborn())))",
+     kInterrupted, "state kept", kShort},
+    {"FlushWithoutEnd", R"(
+import sys, time
+class Slow:
+    def write(self, text): pass
+    def flush(self): time.sleep(60)
+sys.stdout = Slow())",
+     kInterrupted, "state kept", kShort},
+    {"HugeNumberAsText", "import sys\nsys.set_int_max_str_digits(0)\nstr(7**9_000_000)",
+     std::nullopt, "timed out", kShort},
     {"ReprWithoutEnd", "class Slow:\n    def __repr__(self):\n        while True: pass\nSlow()",
      kInterrupted, "state kept", kShort},
     {"ErrorTextWithoutEnd",
@@ -180,6 +250,44 @@ Strange())",
     {"ErrorTextRaises",
      "class Shy(Exception):\n    def __str__(self): raise self\n    __repr__ = __str__\nraise Shy",
      kFails, "Shy"},
+    {"MetaclassRaises", R"(
+class Meta(type):
+    def __repr__(self): 1 / 0
+    def __getattr__(self, name): raise SystemExit
+    def __eq__(self, other): raise MemoryError
+    __hash__ = None
+class Shy(metaclass=Meta): pass
+Shy)",
+     kCompletes, "ZeroDivisionError"},
+    {"TextOfAnotherKind", R"(
+class Text(str):
+    def __len__(self): 1 / 0
+    def __str__(self): 1 / 0
+    def encode(self, *_): 1 / 0
+class Odd:
+    def __repr__(self): return Text('<odd>')
+Odd())",
+     kCompletes, "<odd>"},
+    {"TracebackIntoADevice", "exec(compile('1 / 0', '/dev/zero', 'exec'))", kFails,
+     "ZeroDivisionError"},
+    {"TracebackIntoAPipe", R"(
+import os, tempfile
+with tempfile.TemporaryDirectory() as place:
+    os.mkfifo(place + '/pipe')
+    code = compile('1 / 0', place + '/pipe', 'exec')
+    exec(code))",
+     kFails, "ZeroDivisionError"},
+    {"NotesOfEveryKind", R"(
+error = ValueError('noted')
+error.__notes__ = ['n' * 10**6] * 100 + [object()]
+raise error)",
+     kFails, "noted"},
+    {"HalfASequence", R"(print('<\x1b[', end=''))", kCompletes, "<"},
+    {"CombiningMarks", R"(print('<a' + '\u0301' * 500_000 + '>'))", kCompletes},
+    {"DeepHtml", "display({'text/html': '<div>' * 100_000}, raw=True)", kCompletes, "too complex"},
+    {"ManyUpdates",
+     "shown = display(0, display_id=True)\nfor i in range(5_000): shown.update(i)\nprint('<>')",
+     kCompletes, "<>"},
     {"BaseException", "class Base(BaseException): pass\nraise Base('so there')", kFails,
      "so there"},
     {"GeneratorExit", "raise GeneratorExit", kFails, "GeneratorExit"},
@@ -212,6 +320,9 @@ raise error)",
     {"ManyMinuses", "eval('-' * 500_000 + '1')", kFails, "MemoryError"},
     {"LongSource", std::string("x = [") + std::string(2'000'000, ',').replace(0, 1, "0") + "]",
      kFails, "SyntaxError"},
+    {"DeepSum", "x = " + Repeated("1+", 50'000) + "1", kFails, "RecursionError"},
+    {"DeepAttributes", "x = a" + Repeated(".b", 100'000), kFails, "RecursionError"},
+    {"ManyLines", Repeated("x = 1\n", 20'000) + "5", kCompletes, "5"},
     {"SystemExit", "raise SystemExit(9)", kFails, "SystemExit: 9"},
     {"QuitByName", "import sys\nsys.exit('gone')", kFails, "gone"},
 };
@@ -279,6 +390,34 @@ await asyncio.sleep(0.01)
      kCompletes, "5"},
     {"AllTasksCancelled", "import asyncio\nfor task in asyncio.all_tasks(): task.cancel()\n5",
      kCompletes, "5"},
+    {"TaskFactoryRaises",
+     "import asyncio\nasyncio.get_running_loop().set_task_factory(lambda *_, **__: 1 / 0)\n5",
+     kCompletes, "5"},
+    {"ReadersRemoved", R"(
+import asyncio
+loop = asyncio.get_running_loop()
+for fd in range(2_000): loop.remove_reader(fd)
+5)",
+     kCompletes, "5"},
+    {"SelectorClosed", "import asyncio\nasyncio.get_running_loop()._selector.close()\n5",
+     kCompletes, "5"},
+    {"GeneratorThatWillNotClose", R"(
+import asyncio
+async def numbers():
+    try: yield 1
+    finally:
+        while True: await asyncio.sleep(0)
+generator = numbers()
+await generator.__anext__()
+del generator
+5)",
+     kCompletes, "5"},
+    {"AsyncExceptions", R"(
+import ctypes, threading
+main = ctypes.c_ulong(threading.main_thread().ident)
+ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(SystemExit))
+5)",
+     kFails, "SystemExit"},
     {"AsyncioRun", "import asyncio\nasyncio.run(asyncio.sleep(0))", kFails,
      "cannot be called from a running event loop"},
     {"StreamsClosed", "import sys\nsys.stdout.close()\nsys.stderr.close()\n5", kCompletes, "5"},
@@ -286,6 +425,8 @@ await asyncio.sleep(0.01)
     {"StreamsOfAnotherKind", "import sys\nsys.stdout = sys.stderr = 5\n5", std::nullopt},
     {"StreamOnAFullDisk", "import sys\nsys.stdout = open('/dev/full', 'w')\nprint('lost')", kFails,
      "No space left"},
+    {"StreamPatched", "import sys\nsys.stdout.write = sys.stderr.flush = lambda *_: 1 / 0\n5",
+     kCompletes, "5"},
     {"StreamsDetached", "import sys\nsys.stdout.detach()\n5", kCompletes, "5"},
     {"OneAndTwoClosed", "import os\nos.close(1)\nos.close(2)\n5", kCompletes, "5"},
     {"OneIsSomethingElse", "import os\nos.dup2(0, 1)\nos.dup2(0, 2)\n5", kCompletes, "5"},
@@ -324,6 +465,16 @@ for number in signal.valid_signals():
     except OSError: pass
 5)",
      kCompletes, "5"},
+    {"TimerLeftRunning", R"(
+import signal
+signal.signal(signal.SIGALRM, lambda *_: 1 / 0)
+signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+5)",
+     std::nullopt, "was stopped"},
+    {"AlarmLeftRunning", "import signal\nsignal.alarm(1)\n5", kCompletes, "was stopped"},
+    {"InterruptsItself",
+     "import _thread, os, signal\n_thread.interrupt_main()\nos.kill(os.getpid(), signal.SIGINT)\n5",
+     kFails, "KeyboardInterrupt"},
     {"NoWakeup", "import signal\nsignal.set_wakeup_fd(-1)\n5", kCompletes, "5"},
     {"FaultHandlerOff", "import faulthandler\nfaulthandler.disable()\n5", kCompletes, "5"},
     {"TraceRaises", "import sys\nsys.settrace(lambda *_: 1 / 0)\n(lambda: 5)()", kFails,
@@ -380,6 +531,14 @@ except OSError as error: print(error))",
      "import resource\nhard = "
      "resource.getrlimit(resource.RLIMIT_NOFILE)[1]\nresource.setrlimit(resource.RLIMIT_NOFILE, "
      "(0, hard))\n5",
+     kCompletes, "5"},
+    {"NoMoreMemory",
+     "import resource\nfor limit in (resource.RLIMIT_AS, resource.RLIMIT_DATA):\n"
+     "    resource.setrlimit(limit, (1 << 20, resource.getrlimit(limit)[1]))\n5",
+     kCompletes, "5"},
+    {"SmallStack",
+     "import resource\nresource.setrlimit(resource.RLIMIT_STACK, (65536, "
+     "resource.getrlimit(resource.RLIMIT_STACK)[1]))\n5",
      kCompletes, "5"},
     {"FileSizeZero",
      "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\nprint('x')\n5",
@@ -439,6 +598,26 @@ if os.getppid() and os.getpgid(0) != os.getpid(): time.sleep(987)
 5)",
      kCompletes, "5"},
     {"Daemon", "import subprocess\nsubprocess.run(['sh', '-c', 'setsid sleep 987 & exit'])\n5",
+     kCompletes, "5"},
+    {"DaemonOfASubreaper", R"(
+import ctypes, subprocess
+ctypes.CDLL(None).prctl(36, 1)
+subprocess.run(['sh', '-c', '(setsid sleep 987 &) ; exit'])
+5)",
+     kCompletes, "5"},
+    {"OwnNamespaces",
+     "import ctypes\nctypes.CDLL(None).unshare(0x20000000 | 0x00020000)\nimport os\n"
+     "if os.fork() == 0: os._exit(0)\n5",
+     kCompletes, "5"},
+    {"OwnRoot", R"(
+import os
+try: os.chroot('/proc')
+except OSError: pass
+5)",
+     kCompletes, "5"},
+    {"StopsItsParent", "import os, signal\nos.kill(os.getppid(), signal.SIGSTOP)\n5", kCompletes,
+     "5"},
+    {"TracesItsParent", "import ctypes, os\nctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0)\n5",
      kCompletes, "5"},
     {"StubbornDaemon", R"(
 import subprocess

@@ -1,5 +1,6 @@
 import importlib
 import linecache
+import os
 import pathlib
 import sys
 import tempfile
@@ -323,6 +324,15 @@ class HostileExceptions(unittest.TestCase):
         exec(code, namespace)
         text = report("f()", f=namespace["f"])
         self.assertTrue(text.endswith('  File "nowhere.py", line 1, in f\nValueError: x'))
+
+    def test_files_that_cannot_be_read_to_their_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = os.path.join(folder, "fifo")
+            os.mkfifo(fifo)
+            for name in (fifo, "/dev/zero", folder):
+                error = error_of(f"exec(compile('1/0', {name!r}, 'exec'))")
+                text = format_error(error)[2]
+                self.assertIn(f'File "{name}", line 1, in <module>\nZeroDivisionError', text)
 
     def test_interrupts_pass_through_str(self):
         class Stop(Exception):

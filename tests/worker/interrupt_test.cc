@@ -186,6 +186,13 @@ TEST_F(InterruptTest, ATaskThatBlocksTheLoopIsInterruptedInstead) {
   EXPECT_THAT(Run("task.done()"), ResultIs("True"));
 }
 
+TEST_F(InterruptTest, ATaskThatKeepsACellFromBeginningMakesWay) {
+  Run("import asyncio\nasync def spin():\n    while True: pass\n"
+      "task = asyncio.create_task(spin())");
+  ExpectKept(Run("1", {.timeout = absl::Milliseconds(200)}), "a task before the cell");
+  EXPECT_THAT(Run("task.done()"), ResultIs("True"));
+}
+
 TEST_F(InterruptTest, WakesAStoppedWorker) {
   StartedCell cell(session(),
                    absl::StrCat("import os, signal, time\n", kReady,
