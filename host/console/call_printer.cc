@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/base/fds.h"
+#include "host/console/screen_line.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
 #include "nlohmann/json.hpp"
@@ -162,7 +163,7 @@ void CallPrinter::PrintBundle(const std::vector<wire::MimeEntry>& data, int json
 }
 
 void CallPrinter::PrintImage(const wire::MimeEntry& image) {
-  std::string sequence = InlineImage(images_, image.mime, image.data);
+  std::string sequence = InlineImage(images_, image.mime, image.data, TerminalPixelWidth(out_.fd));
   if (!sequence.empty()) return PrintLine(out_, sequence);
   std::string line = "[" + Printable(image.mime) + ", " + Size(image.data.size());
   if (out_.is_terminal && options_.images != nullptr) {

@@ -52,6 +52,9 @@ class CallPrinter : public CallObserver {
   void EndLine();
   // Takes the line that was begun off the terminal, and returns it.
   std::string TakeLine();
+  // How the terminal shows images; at first, as its variables say.
+  ImageProtocol images() const { return images_; }
+  void set_images(ImageProtocol images) { images_ = images; }
   // While something else is on the terminal's last line, how long it takes is not shown.
   void HoldStatus(bool hold) { is_held_ = hold; }
   // A line of cellar's own.

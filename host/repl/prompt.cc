@@ -23,6 +23,8 @@ namespace {
 
 constexpr char kCtrlD = 0x04;
 constexpr char kCtrlZ = 0x1A;
+// Keys that look like the beginning of the terminal's answer wait no longer.
+constexpr absl::Duration kAnswerLimit = absl::Seconds(1);
 
 }  // namespace
 
@@ -48,7 +50,10 @@ Prompt::Prompt(Foreground& foreground, PromptSession& session, InputDesk& desk,
   desk_.set_on_change([this] { OnInputAsked(); });
 }
 
-Prompt::~Prompt() { desk_.set_on_change(nullptr); }
+Prompt::~Prompt() {
+  foreground_.loop().Cancel(answer_limit_);
+  desk_.set_on_change(nullptr);
+}
 
 int Prompt::Run() {
   absl::StatusOr<std::vector<std::string>> cells = history_.Load();
@@ -69,6 +74,7 @@ int Prompt::Run() {
     return kExitCannotRun;
   }
   terminal_.Enter();
+  AskTerminal();
   session_.Start(*this, [this](const absl::Status& started) {
     if (started.ok()) return Show();
     Complain(started);
@@ -106,12 +112,32 @@ void Prompt::Show() {
   editor_.Open({.prompt = prompt(), .continuation = ContinuationOf(prompt())});
 }
 
+void Prompt::AskTerminal() {
+  if (!can_paint_ || printer_.images() != ImageProtocol::kNone) return;
+  attributes_.emplace();
+  WriteAll(STDOUT_FILENO, DeviceAttributes::kQuestion);
+  answer_limit_ =
+      foreground_.loop().After(kAnswerLimit, [this] { TakeKeys(attributes_->StopWaiting()); });
+}
+
 void Prompt::OnKeys() {
   std::array<char, 4096> buffer;
   const ssize_t size = read(STDIN_FILENO, buffer.data(), buffer.size());
   if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (size <= 0) return Leave(kExitFine);  // the terminal is gone
-  std::string_view keys(buffer.data(), static_cast<size_t>(size));
+  const std::string_view keys(buffer.data(), static_cast<size_t>(size));
+  if (!attributes_) return TakeKeys(keys);
+  const std::string typed = attributes_->Take(keys);
+  if (attributes_->is_known()) {
+    if (attributes_->shows_sixel()) printer_.set_images(ImageProtocol::kSixel);
+    attributes_.reset();
+    foreground_.loop().Cancel(std::exchange(answer_limit_, 0));
+  }
+  TakeKeys(typed);
+}
+
+void Prompt::TakeKeys(std::string_view keys) {
+  if (keys.empty()) return;
   if (on_yes_) {
     const bool yes = keys[0] == 'y' || keys[0] == 'Y';
     std::function<void()> on_yes = std::exchange(on_yes_, nullptr);

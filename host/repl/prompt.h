@@ -16,6 +16,7 @@
 #include "host/output/artifacts.h"
 #include "host/repl/cell_log.h"
 #include "host/repl/completer.h"
+#include "host/repl/device_attributes.h"
 #include "host/repl/editor.h"
 #include "host/repl/history_file.h"
 #include "host/repl/input_desk.h"
@@ -56,7 +57,10 @@ class Prompt : private EditorListener, private PromptSessionListener {
   static std::string ContinuationOf(const std::string& prompt);
   void Greet() const;
   void Show();
+  // Whether it shows images, if that is not known.
+  void AskTerminal();
   void OnKeys();
+  void TakeKeys(std::string_view keys);
   void OnKeysWhileRunning(std::string_view keys);
   void OnInterrupt();
   void OnInputAsked();
@@ -92,6 +96,8 @@ class Prompt : private EditorListener, private PromptSessionListener {
   CallPrinter printer_;
   const bool can_paint_;
   RawTerminal terminal_;
+  std::optional<DeviceAttributes> attributes_;  // while they are not known
+  EventLoop::TimerId answer_limit_ = 0;
   Editor editor_;
   Completer completer_;
   HistoryFile history_;

@@ -165,6 +165,13 @@ class Screen:
         except AssertionError:
             raise AssertionError(f"the screen should end with:\n{text}\nand is:\n{self.text()}") from None
 
+    def wait_to_show(self, text):
+        """Waits until `text` is somewhere on the screen."""
+        try:
+            wait_until(lambda: text in self.text(), "")
+        except AssertionError:
+            raise AssertionError(f"the screen should show:\n{text}\nand is:\n{self.text()}") from None
+
 
 def without_colour(text):
     return re.sub(r"\x1b\[[0-9;]*m", "", text)

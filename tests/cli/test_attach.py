@@ -2,30 +2,15 @@
 import json
 import os
 import signal
-import tempfile
 import unittest
 
 from program import DEADLINE_S, Screen, Terminal, wait_until
+from prompt import SLEEP, AtPrompt
 from test_daemon import DaemonTest
 
-SLEEP = "import time; print('on', flush=True); time.sleep(600)"
 
-
-class AttachTest(DaemonTest):
-    def setUp(self):
-        super().setUp()
-        state = tempfile.TemporaryDirectory()
-        self.addCleanup(state.cleanup)
-        self.env["XDG_STATE_HOME"] = state.name
-        self.state = state.name
-
-    def screen(self, **options):
-        screen = Screen(self, "repl", "-s", "work", **options)
-        screen.wait_for("In [1]:")
-        return screen
-
-    def wait_for_text(self, screen, text):
-        wait_until(lambda: text in screen.text(), f"{text!r} on the screen")
+class AttachTest(AtPrompt, DaemonTest):
+    command = ("repl", "-s", "work")
 
 
 class Watches(AttachTest):
@@ -119,8 +104,7 @@ class IdleWatch(AttachTest):
 class Prompt(AttachTest):
     def test_state_is_shared_with_eval(self):
         self.run_in_session("x = 6")
-        screen = Screen(self, "repl", "-s", "work")
-        screen.wait_for("work In [2]:")
+        screen = self.screen(at="work In [2]:")
         screen.keys("x = x * 7; x", "Enter")
         screen.wait_for("\n42\nwork In [3]:")
         screen.keys("C-d")
@@ -151,14 +135,14 @@ class Prompt(AttachTest):
     def test_ctrl_c_interrupts_the_own_cell_and_asks_for_that_of_another(self):
         screen = self.screen()
         screen.keys(SLEEP, "Enter")
-        self.wait_for_text(screen, "\non")
+        screen.wait_to_show("\non")
         screen.keys("C-c")
         screen.wait_for("state kept\nwork In [2]:")
         other = self.start("eval", "-s", "work", SLEEP)
         self.assertEqual(other.stdout.readline(), b"on\n")
-        self.wait_for_text(screen, f"process {other.pid} runs cell 2:")
+        screen.wait_to_show(f"process {other.pid} runs cell 2:")
         screen.keys("C-c")
-        self.wait_for_text(screen, f"interrupt the cell of eval, process {other.pid}? [y/N]")
+        screen.wait_to_show(f"interrupt the cell of eval, process {other.pid}? [y/N]")
         screen.keys("n")
         screen.wait_for("work In [2]:")
         self.assertIsNone(other.poll())
@@ -172,18 +156,17 @@ class Prompt(AttachTest):
         self.assertEqual(other.stdout.readline(), b"on\n")
         screen.wait_for("\non\nwork In [1]:")
         screen.keys("'mine'", "Enter")
-        self.wait_for_text(screen, f"cellar: waits for the cell of eval, process {other.pid}; Ctrl-C gives it up")
+        screen.wait_to_show(f"cellar: waits for the cell of eval, process {other.pid}; Ctrl-C gives it up")
         screen.keys("C-c")
         screen.wait_for("was not run\nwork In [1]:")
         self.assertIsNone(other.poll())
         screen.keys("'mine again'", "Enter")
-        self.wait_for_text(screen, "'mine again'\ncellar: waits")
+        screen.wait_to_show("'mine again'\ncellar: waits")
         self.run_cellar("interrupt", "work")
         screen.wait_for("\n'mine again'\nwork In [3]:")
 
     def test_ctrl_d_asks_before_it_ends_the_own_cell(self):
-        terminal = Terminal(self, "repl", "-s", "work")
-        terminal.wait_for("]: ")
+        terminal = self.prompt()
         terminal.send(SLEEP + "\r")
         terminal.wait_for("on\r\n")
         terminal.send("\x04")
@@ -195,7 +178,7 @@ class Prompt(AttachTest):
     def test_a_crash_is_said_and_the_prompt_goes_on(self):
         screen = self.screen()
         screen.keys("import os; os._exit(9)", "Enter")
-        self.wait_for_text(screen, "exited with code 9")
+        screen.wait_to_show("exited with code 9")
         screen.wait_for("work In [1]:")
         screen.keys("1 + 1", "Enter")
         screen.wait_for("this cell ran in a fresh session\nwork In [2]:")
@@ -205,7 +188,7 @@ class Prompt(AttachTest):
         screen.keys("x = 1", "Enter")
         screen.wait_for("In [2]:")
         screen.keys(SLEEP, "Enter")
-        self.wait_for_text(screen, "\non")
+        screen.wait_to_show("\non")
         os.kill(self.daemon_pid(), signal.SIGKILL)
         screen.wait_for("the next cell starts anew\nwork In [1]:")
         screen.keys("x", "Enter")
@@ -279,7 +262,7 @@ class Prompt(AttachTest):
 class Eval(AttachTest):
     def test_it_says_how_a_cell_is_that_takes_long(self):
         screen = Screen(self, "eval", "-s", "work", "phase('sleeping'); import time; time.sleep(600)")
-        self.wait_for_text(screen, "s  sleeping")
+        screen.wait_to_show("s  sleeping")
         self.run_cellar("interrupt", "work")
 
     def test_images_are_saved_where_the_terminal_shows_none(self):
