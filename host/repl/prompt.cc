@@ -64,8 +64,7 @@ int Prompt::Run() {
     keeps_history_ = false;
   }
   Greet();
-  absl::Status status =
-      foreground_.WatchSignals([this] { OnInterrupt(); }, [this] { editor_.OnResize(); });
+  absl::Status status = foreground_.WatchSignals([this] { OnInterrupt(); }, [this] { OnResize(); });
   if (status.ok()) {
     status = foreground_.loop().Watch(STDIN_FILENO, EPOLLIN, [this](uint32_t) { OnKeys(); });
   }
@@ -78,7 +77,7 @@ int Prompt::Run() {
   session_.Start(*this, [this](const absl::Status& started) {
     if (started.ok()) return Show();
     Complain(started);
-    Leave(kExitCannotRun);
+    Leave(absl::IsCancelled(started) ? kExitInterrupted : kExitCannotRun);
   });
   foreground_.loop().Run();
   foreground_.loop().Unwatch(STDIN_FILENO);
@@ -163,6 +162,11 @@ void Prompt::OnKeysWhileRunning(std::string_view keys) {
   editor_.Feed(keys.substr(0, end));
   if (end == std::string_view::npos) return;
   Ask("a cell is running; end it and leave? [y/N] ", [this] { Leave(kExitFine); });
+}
+
+void Prompt::OnResize() {
+  printer_.OnResize();
+  editor_.OnResize();
 }
 
 // Ctrl-Z: the shell gets its terminal back as it was.
@@ -304,8 +308,8 @@ void Prompt::OnDone(const absl::Status& status) {
   if (!leaving_) RunNext();
 }
 
-CallObserver& Prompt::Others(const std::string& by) {
-  others_.set_by(by);
+CallObserver& Prompt::Others(const WatchedCall& call) {
+  others_.set_call(call);
   return others_;
 }
 
@@ -325,6 +329,8 @@ void Prompt::OnChange(SessionChange change) {
 void Prompt::OnMoved() {
   if (!is_asking_) editor_.SetPrompt(prompt(), ContinuationOf(prompt()));
 }
+
+void Prompt::OnWaitsForDaemon() { Say("waits for the daemon to start; Ctrl-C gives it up"); }
 
 void Prompt::OnLost() {
   if (leaving_) return;

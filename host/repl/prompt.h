@@ -47,9 +47,10 @@ class Prompt : private EditorListener, private PromptSessionListener {
   void OnDisplay(const wire::Display& display) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
   void OnCellFinished(size_t index, const CellResult& result) override;
-  CallObserver& Others(const std::string& by) override;
+  CallObserver& Others(const WatchedCall& call) override;
   void OnChange(SessionChange change) override;
   void OnMoved() override;
+  void OnWaitsForDaemon() override;
   void OnLost() override;
 
   CellLog& log() { return logs_[session_.name()]; }
@@ -63,6 +64,7 @@ class Prompt : private EditorListener, private PromptSessionListener {
   void TakeKeys(std::string_view keys);
   void OnKeysWhileRunning(std::string_view keys);
   void OnInterrupt();
+  void OnResize();
   void OnInputAsked();
   void Stop();
   // Takes the next key: yes for `y`.

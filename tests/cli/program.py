@@ -130,12 +130,14 @@ class Terminal:
 class Screen:
     """The program in tmux, which shows what a person would see."""
 
-    def __init__(self, test, *args, columns=80, rows=24, env=None):
+    def __init__(self, test, *args, columns=80, rows=24, env=None, stays=False):
+        """With `stays` the screen can be looked at when the program has ended."""
         self.socket = f"cellar-{uuid.uuid4()}"
         variables = [f"{name}={value}" for name, value in {**test.env, **(env or {})}.items() if name != "TERM"]
         test.addCleanup(subprocess.run, ["tmux", "-L", self.socket, "kill-server"], capture_output=True)
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
-                  "env", "-i", "TERM=screen-256color", *variables, CELLAR, *args)
+                  "env", "-i", "TERM=screen-256color", *variables, CELLAR, *args,
+                  *((";", "set-option", "remain-on-exit", "on") if stays else ()))
 
     def tmux(self, *args):
         result = subprocess.run(["tmux", "-L", self.socket, *args], env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
