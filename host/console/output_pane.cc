@@ -80,7 +80,9 @@ void OutputPane::TakeCharacters(std::string_view text, std::string* shown) {
 void OutputPane::EndLine() {
   if (is_collapsed()) {
     tail_.push_back(line_);
-    if (tail_.size() > options_.lines) {
+    // A line alone is not left out: the note would take as much room.
+    const bool fits = left_out_ == 0 && tail_.size() <= options_.lines + 1;
+    while (!fits && tail_.size() > options_.lines) {
       tail_.pop_front();
       ++left_out_;
     }

@@ -26,6 +26,10 @@ constexpr char kCtrlZ = 0x1A;
 // Keys that look like the beginning of the terminal's answer wait no longer.
 constexpr absl::Duration kAnswerLimit = absl::Seconds(1);
 
+HistoryFile HistoryOf(const PromptSession& session) {
+  return HistoryFile(StateDirectory(CurrentEnvironment()) + "/history", session.history());
+}
+
 }  // namespace
 
 Prompt::Prompt(Foreground& foreground, PromptSession& session, InputDesk& desk,
@@ -41,8 +45,7 @@ Prompt::Prompt(Foreground& foreground, PromptSession& session, InputDesk& desk,
       terminal_(STDIN_FILENO, can_paint_),
       editor_(*this, can_paint_, WantsColour(STDOUT_FILENO)),
       completer_(editor_),
-      history_(StateDirectory(CurrentEnvironment()) + "/history",
-               session.is_nameless() ? "" : session.name()),
+      history_(HistoryOf(session)),
       others_({.printer = printer_,
                .editor = editor_,
                .log = [this]() -> CellLog& { return log(); },
@@ -56,13 +59,7 @@ Prompt::~Prompt() {
 }
 
 int Prompt::Run() {
-  absl::StatusOr<std::vector<std::string>> cells = history_.Load();
-  if (cells.ok()) {
-    for (const std::string& cell : *cells) editor_.AddHistory(cell);
-  } else {
-    Complain(cells.status());
-    keeps_history_ = false;
-  }
+  LoadHistory();
   Greet();
   absl::Status status = foreground_.WatchSignals([this] { OnInterrupt(); }, [this] { OnResize(); });
   if (status.ok()) {
@@ -84,6 +81,15 @@ int Prompt::Run() {
   editor_.Close();
   terminal_.Leave();
   return foreground_.ended_by() != 0 ? 128 + foreground_.ended_by() : exit_code_;
+}
+
+void Prompt::LoadHistory() {
+  history_ = HistoryOf(session_);
+  editor_.ClearHistory();
+  absl::StatusOr<std::vector<std::string>> cells = history_.Load();
+  keeps_history_ = cells.ok();
+  if (!cells.ok()) return Complain(cells.status());
+  for (const std::string& cell : *cells) editor_.AddHistory(cell);
 }
 
 void Prompt::Greet() const {

@@ -56,6 +56,8 @@ class Prompt : private EditorListener, private PromptSessionListener {
   CellLog& log() { return logs_[session_.name()]; }
   std::string prompt() const;
   static std::string ContinuationOf(const std::string& prompt);
+  // That of the session it is at.
+  void LoadHistory();
   void Greet() const;
   void Show();
   // Whether it shows images, if that is not known.

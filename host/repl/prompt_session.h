@@ -53,6 +53,8 @@ class PromptSession {
 
   // Of the session that cells run in.
   virtual std::string name() const = 0;
+  // The name under which what is typed is remembered; or empty, which is one too.
+  virtual std::string history() const = 0;
   // Whether it is the one that a prompt without a name has.
   virtual bool is_nameless() const = 0;
   virtual uint32_t next_cell() const = 0;

@@ -36,6 +36,7 @@ class SharedSession : public PromptSession {
   void Start(PromptSessionListener& listener, StatusCallback ready) override;
   void Leave(absl::AnyInvocable<void()> done) override { done(); }
   std::string name() const override { return options_.name; }
+  std::string history() const override { return options_.name; }
   bool is_nameless() const override { return false; }
   uint32_t next_cell() const override { return next_cell_; }
   void Run(std::string code, StatusCallback done) override;

@@ -169,10 +169,17 @@ class Screen:
 
     def wait_to_show(self, text):
         """Waits until `text` is somewhere on the screen."""
+        self.wait_to_match(re.escape(text))
+
+    def wait_to_match(self, pattern):
+        """The same for a regular expression. Returns what the screen showed."""
+        def shown():
+            text = self.text()
+            return re.search(pattern, text) and text
         try:
-            wait_until(lambda: text in self.text(), "")
+            return wait_until(shown, "")
         except AssertionError:
-            raise AssertionError(f"the screen should show:\n{text}\nand is:\n{self.text()}") from None
+            raise AssertionError(f"the screen should show:\n{pattern}\nand is:\n{self.text()}") from None
 
 
 def without_colour(text):

@@ -253,8 +253,11 @@ class Prompt(AttachTest):
         screen.wait_for("\nother In [4]:")
         screen.keys("x", "Enter")
         screen.wait_for("\n[1, 3, 4]\nother In [5]:")
+        screen.keys("Up", "Up")  # the history is the session's
+        screen.wait_for("other In [5]: x")
+        screen.keys("C-c")
         screen.keys(":sessions", "Enter")
-        screen.wait_for("  work, 4 cells run\n* other, 1 cells run\nother In [5]:")
+        screen.wait_for("  work, 4 cells run\n* other, 1 cell run\nother In [5]:")
         screen.keys(":reset", "Enter")
         screen.wait_for("a fresh namespace\nother In [1]:")
         screen.keys(":switch nowhere", "Enter")
@@ -312,7 +315,7 @@ class Prompt(AttachTest):
         screen.wait_to_show(shown)
         onlooker.wait_to_show(shown)
         screen.keys(f":save {path}", "Enter")
-        screen.wait_to_show("1 cells saved")
+        screen.wait_to_show("1 cell saved")
         with open(path) as file:
             self.assertNotIn("inside", file.read())
 

@@ -293,8 +293,8 @@ class TerminalTest(NotebookRunTest):
         tail = "".join(f"\nline {i}" for i in range(20, 30))
         screen.wait_to_show(f"\nline 9\n… 10 lines left out; all of it is in the file{tail}\n[1/3] cell 0: ok, 0.")
         screen.wait_to_show("s  sleeping\n· [3/3] cell 2")
-        screen.wait_to_show("\n3 cells run, ")
-        shown = re.sub(r"\d+\.\d+ s", "T", screen.text()[screen.text().index("[2/3]"):])
+        text = screen.wait_to_match("\n3 cells run, .* s")
+        shown = re.sub(r"\d+\.\d+ s", "T", text[text.index("[2/3]"):])
         self.assertEqual(shown.splitlines()[:9], [
             "[2/3] cell 1: ok, T", "cellar: cell 2 is <cell 3> here:", "Traceback (most recent call last):",
             '  File "<cell 3>", line 1, in <module>', "    1 / 0", "    ~~^~~", "ZeroDivisionError: division by zero",

@@ -52,8 +52,8 @@ TEST_F(OutputPaneTest, OfALongOutputTheLastLinesStay) {
 }
 
 TEST_F(OutputPaneTest, NothingIsSaidWhenNothingIsLeftOut) {
-  pane_.Write("1\n2\n3\n4\n");
-  EXPECT_EQ(Final(), "3\n4\n");
+  pane_.Write("1\n2\n3\n4\n5\n");
+  EXPECT_EQ(Final(), "3\n4\n5\n");
 }
 
 TEST_F(OutputPaneTest, ACollapsedProgressBarIsOneLine) {
