@@ -194,6 +194,10 @@ class Prompt(AttachTest):
             screen.wait_for("cellar: given up: there is no daemon yet\nwork In [1]:")
             screen.keys("6 * 9", "Enter")
             screen.wait_for("6 * 9\ncellar: waits for the daemon to start; Ctrl-C gives it up")
+            another = Terminal(self, *self.command)
+            another.wait_for("waits for the daemon")
+            another.send("\x03")
+            self.assertEqual(another.exit_code(), 130)
         screen.wait_for("\n54\nwork In [2]:")
 
     def test_a_daemon_that_is_killed_is_said_and_the_next_cell_starts_another(self):
