@@ -111,6 +111,7 @@ class CallService::RunningCall : public CallObserver {
     ResultCallback done;
     EventLoop::TimerId timer = 0;
   };
+
   const CallId id;
   Call call;
   CallId parent = 0;
