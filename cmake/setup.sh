@@ -1,7 +1,7 @@
 # Set-up shared by ./run and ./test: packages, then a build that does nothing when nothing changed.
 
 CELLAR_BUILD_PACKAGES="g++ cmake ninja-build pkg-config python3 python3-dev pybind11-dev nlohmann-json3-dev \
-libabsl-dev libcli11-dev libreadline-dev libgumbo-dev libgtest-dev libgmock-dev"
+libabsl-dev libcli11-dev libreadline-dev libpng-dev libgumbo-dev libgtest-dev libgmock-dev"
 
 # cellar_packages NAME…: installs those that are missing.
 cellar_packages() {

@@ -152,10 +152,13 @@ class Evaluation {
   }
 
   int Run() {
-    if (absl::Status status = console_->WatchSignals([this] { OnInterrupt(); }); !status.ok()) {
-      Complain(status);
+    const absl::Status watched =
+        console_->WatchSignals([this] { OnInterrupt(); }, [this] { printer_.OnResize(); });
+    if (!watched.ok()) {
+      Complain(watched);
       return kExitCannotRun;
     }
+    printer_.Plan(call_.cells);
     const std::string session = call_.session;
     id_ = desk_.service().Submit(std::move(call_), json_ ? nullptr : &printer_,
                                  [this, session](absl::StatusOr<CallResult> result) {

@@ -2,34 +2,15 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
-#include <cstring>
-#include <utility>
+#include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include "host/base/fds.h"
-#include "host/console/screen_line.h"
 #include "host/console/terminal.h"
 #include "host/output/printable.h"
 
 namespace cellar::host {
 namespace {
-
-constexpr absl::Duration kDrawInterval = absl::Milliseconds(100);
-constexpr std::string_view kEraseLine = "\r\x1b[K";
-
-// A terminal that can go back on its line.
-bool CanRedraw(int fd) {
-  const char* term = std::getenv("TERM");
-  return IsTerminal(fd) && term != nullptr && std::strcmp(term, "dumb") != 0;
-}
-
-std::string Seconds(absl::Duration duration) {
-  const double seconds = absl::ToDoubleSeconds(duration);
-  return seconds < 10 ? absl::StrFormat("%.2f s", seconds) : absl::StrFormat("%.0f s", seconds);
-}
 
 std::string_view VerdictOf(const CellOutcome& outcome, bool failed) {
   if (outcome.timed_out) return "timed out";
@@ -38,46 +19,52 @@ std::string_view VerdictOf(const CellOutcome& outcome, bool failed) {
   return outcome.ok() ? "ok" : "raised, as its tag says";
 }
 
+// The traceback calls cells by their execution count, as a notebook shows it.
+std::string NameIn(const CellOutcome& outcome, size_t cell) {
+  return absl::StrCat("cell ", cell, " is <cell ", outcome.execution_count, "> here:");
+}
+
 }  // namespace
 
-NotebookProgress::NotebookProgress(EventLoop& loop, size_t cells)
-    : loop_(loop), cells_(cells), redraws_(CanRedraw(STDOUT_FILENO)) {}
-
-NotebookProgress::~NotebookProgress() {
-  loop_.Cancel(timer_);
-  Erase();
+NotebookProgress::NotebookProgress(EventLoop& loop, const std::vector<size_t>& cells)
+    : cells_(cells.size()),
+      on_terminal_(MovesCursor(STDOUT_FILENO)),
+      printer_(nullptr, {.loop = &loop, .hint = "all of it is in the file"}) {
+  std::vector<CallCell> plan;
+  for (size_t cell : cells) plan.push_back({.title = absl::StrCat("cell ", cell)});
+  printer_.Plan(plan);
 }
 
-void NotebookProgress::OnCellStarted(size_t place, size_t cell) {
+void NotebookProgress::OnCellStarted(size_t place, size_t, const std::string&) {
   place_ = place;
-  cell_ = cell;
-  started_ = absl::Now();
-  sanitiser_ = Sanitiser();
-  last_line_.clear();
-  if (redraws_ && timer_ == 0) DrawRegularly();
+  if (on_terminal_) printer_.OnCellStarted(place, {});
 }
 
-void NotebookProgress::OnText(Stream, std::string_view text) {
-  if (!redraws_) return;
-  std::string lines;
-  sanitiser_.Write(text, &lines);
-  while (lines.ends_with('\n')) lines.pop_back();
-  if (!lines.empty()) last_line_ = lines.substr(lines.rfind('\n') + 1);
-  if (!sanitiser_.pending_line().empty()) last_line_ = sanitiser_.pending_line();
+void NotebookProgress::OnText(Stream stream, std::string_view text) {
+  if (on_terminal_) printer_.OnText(stream, text);
+}
+
+void NotebookProgress::OnDisplay(const wire::Display& display) {
+  if (on_terminal_) printer_.OnDisplay(display);
 }
 
 void NotebookProgress::OnNotice(const std::string& notice) {
-  PrintLine(STDERR_FILENO, absl::StrCat("cellar: ", Printable(notice)));
+  if (!on_terminal_) printer_.Note(notice);  // else it comes with the outcome
 }
 
 void NotebookProgress::OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) {
-  if (redraws_ && !failed) return;
-  PrintLine(STDOUT_FILENO, absl::StrCat(Place(cell), ": ", std::string(VerdictOf(outcome, failed)),
-                                        ", ", Seconds(outcome.duration)));
+  if (!on_terminal_) return PrintFinished(cell, outcome, failed);
+  if (outcome.error) printer_.Note(NameIn(outcome, cell));
+  printer_.OnCellFinished(place_, {.status = RunStatusOf(outcome.status), .outcome = outcome});
+}
+
+void NotebookProgress::PrintFinished(size_t cell, const CellOutcome& outcome, bool failed) {
+  PrintLine(STDOUT_FILENO,
+            absl::StrCat("[", place_ + 1, "/", cells_, "] cell ", cell, ": ",
+                         std::string(VerdictOf(outcome, failed)), ", ", Spoken(outcome.duration)));
   if (!failed || !outcome.error) return;
-  // The traceback calls cells by their execution count, as a notebook shows it.
-  std::string text = absl::StrCat("cellar: cell ", cell, " is <cell ", outcome.execution_count,
-                                  "> here:\n", Printable(outcome.error->traceback));
+  std::string text =
+      absl::StrCat("cellar: ", NameIn(outcome, cell), "\n", Printable(outcome.error->traceback));
   while (text.ends_with('\n')) text.pop_back();
   PrintLine(STDERR_FILENO, text);
   if (outcome.death) {
@@ -89,30 +76,8 @@ void NotebookProgress::OnCellFinished(size_t cell, const CellOutcome& outcome, b
 }
 
 void NotebookProgress::PrintLine(int fd, std::string_view line) {
-  Erase();
+  if (on_terminal_) printer_.EndLine();
   WriteAll(fd, std::string(line) + "\n");
-}
-
-void NotebookProgress::Draw() {
-  const std::string line =
-      absl::StrCat(Place(cell_), "  ", Seconds(absl::Now() - started_), "  ", last_line_);
-  // One column is left free: a terminal may go to the next line when the last one is filled.
-  const size_t width = TerminalWidth(STDOUT_FILENO) - 1;
-  WriteAll(STDOUT_FILENO, absl::StrCat(std::string(kEraseLine), CutToWidth(line, width)));
-  drawn_ = true;
-}
-
-void NotebookProgress::DrawRegularly() {
-  Draw();
-  timer_ = loop_.After(kDrawInterval, [this] { DrawRegularly(); });
-}
-
-void NotebookProgress::Erase() {
-  if (std::exchange(drawn_, false)) WriteAll(STDOUT_FILENO, kEraseLine);
-}
-
-std::string NotebookProgress::Place(size_t cell) const {
-  return absl::StrCat("[", place_ + 1, "/", cells_, "] cell ", cell);
 }
 
 }  // namespace cellar::host

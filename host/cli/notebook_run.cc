@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
+#include "host/base/clock.h"
 #include "host/base/status.h"
 #include "host/cli/notebook_progress.h"
 #include "host/cli/shared_notebook_run.h"
@@ -56,14 +56,16 @@ class NotebookRun {
   NotebookRun(std::unique_ptr<Console> console, PreparedRun prepared)
       : console_(std::move(console)),
         path_(prepared.target.path),
-        progress_(console_->loop(), prepared.options.cells.size()),
+        progress_(console_->loop(), prepared.options.cells),
         runner_(console_->loop(), console_->session(), std::move(prepared.document),
                 std::move(prepared.target), std::move(prepared.options), progress_,
                 [this](const absl::Status& status) { OnDone(status); }) {}
 
   int Run() {
-    if (absl::Status status = console_->WatchSignals([this] { OnInterrupt(); }); !status.ok()) {
-      Complain(status);
+    const absl::Status watched =
+        console_->WatchSignals([this] { OnInterrupt(); }, [this] { progress_.OnResize(); });
+    if (!watched.ok()) {
+      Complain(watched);
       return kExitCannotRun;
     }
     runner_.Start();
@@ -109,11 +111,11 @@ class NotebookRun {
         absl::StrCat(result.cells_run, result.cells_run == 1 ? " cell" : " cells", " run");
     if (result.cells_failed > 0) absl::StrAppend(&line, ", ", result.cells_failed, " failed");
     if (result.interrupted) absl::StrAppend(&line, ", interrupted");
-    absl::StrAppendFormat(&line, ", %.2f s", absl::ToDoubleSeconds(absl::Now() - started_));
+    absl::StrAppendFormat(&line, ", %.2f s", absl::ToDoubleSeconds(MonotonicNow() - started_));
     progress_.PrintLine(STDOUT_FILENO, line);
   }
 
-  const absl::Time started_ = absl::Now();
+  const absl::Time started_ = MonotonicNow();
   std::unique_ptr<Console> console_;
   const std::string path_;
   NotebookProgress progress_;

@@ -1,16 +1,19 @@
 #include "host/cli/session_commands.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "host/base/fds.h"
 #include "host/cli/shared_eval.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
+#include "host/console/text_width.h"
 #include "host/eval/json_writer.h"
 #include "host/output/printable.h"
 #include "host/serve/dial.h"
@@ -37,7 +40,8 @@ std::string Age(int64_t seconds) {
   return std::to_string(seconds / 60) + " min";
 }
 
-void PrintSession(const ordered_json& session) {
+// A session's line, in columns.
+std::vector<std::string> ColumnsOf(const ordered_json& session) {
   const bool busy = session.contains("busy") && session["busy"] == true;
   std::string owners;
   for (const ordered_json& owner : session.value("owners", ordered_json::array())) {
@@ -47,12 +51,34 @@ void PrintSession(const ordered_json& session) {
   for (const ordered_json& cell : session.value("snapshots", ordered_json::array())) {
     snapshots += (snapshots.empty() ? "  rewinds to " : ", ") + cell.dump();
   }
-  const std::string line =
-      TextIn(session, "id") + "  " + (busy ? "busy" : "idle " + Age(NumberIn(session, "idle_s"))) +
-      "  " + std::to_string(NumberIn(session, "cells_run")) + " cells  " +
-      std::to_string(NumberIn(session, "memory_bytes") >> 20) + " MiB  " + TextIn(session, "cwd") +
-      "  " + TextIn(session, "interpreter") + snapshots + owners;
-  std::printf("%s\n", Printable(line).c_str());
+  const std::string cells = std::to_string(NumberIn(session, "cells_run"));
+  return {Printable(TextIn(session, "id")),
+          busy ? "busy" : "idle " + Age(NumberIn(session, "idle_s")),
+          cells + (cells == "1" ? " cell" : " cells"),
+          std::to_string(NumberIn(session, "memory_bytes") >> 20) + " MiB",
+          Printable(TextIn(session, "cwd")),
+          Printable(TextIn(session, "interpreter") + snapshots + owners)};
+}
+
+void PrintTable(const std::vector<std::vector<std::string>>& rows) {
+  UseUtf8();
+  std::vector<size_t> widths;
+  for (const std::vector<std::string>& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], static_cast<size_t>(Columns(row[i])));
+    }
+  }
+  for (const std::vector<std::string>& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) {
+        line.append(widths[i] - static_cast<size_t>(Columns(row[i])) + 2, ' ');
+      }
+    }
+    std::printf("%s\n", line.c_str());
+  }
 }
 
 int ListSessions(bool json) {
@@ -66,7 +92,9 @@ int ListSessions(bool json) {
     WriteAll(STDOUT_FILENO, writer.Take() + "\n");
     return kExitFine;
   }
-  for (const ordered_json& session : sessions) PrintSession(session);
+  std::vector<std::vector<std::string>> rows;
+  for (const ordered_json& session : sessions) rows.push_back(ColumnsOf(session));
+  PrintTable(rows);
   return kExitFine;
 }
 

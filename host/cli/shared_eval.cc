@@ -56,16 +56,20 @@ ordered_json RequestFor(const Call& call, const SharedEvalOptions& options) {
 // One call, from its request to its last frame.
 class SharedCall {
  public:
-  SharedCall(Foreground& foreground, const UniqueFd& socket, const Environment& env)
+  SharedCall(Foreground& foreground, const UniqueFd& socket, const Environment& env,
+             const std::vector<CallCell>& cells)
       : foreground_(foreground),
         images_(ArtifactsDirectory(env)),
         printer_([this] { Leave(128 + SIGPIPE); },
                  {.loop = &foreground.loop(), .images = &images_}),
-        link_(foreground.loop(), socket, {}) {}
+        link_(foreground.loop(), socket, {}) {
+    printer_.Plan(cells);
+  }
 
   // The last frame; Cancelled when a signal or the reader's end came first.
   absl::StatusOr<ordered_json> Run(ordered_json request) {
-    CELLAR_RETURN_IF_ERROR(foreground_.WatchSignals([this] { OnInterrupt(); }));
+    CELLAR_RETURN_IF_ERROR(
+        foreground_.WatchSignals([this] { OnInterrupt(); }, [this] { printer_.OnResize(); }));
     streams_ = request.value("stream", false);
     id_ = link_.Ask(std::move(request), [this](const ordered_json& frame) { OnFrame(frame); });
     foreground_.loop().Run();
@@ -153,7 +157,7 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
     Complain(client.ok() ? foreground.status() : client.status());
     return kExitCannotRun;
   }
-  SharedCall shared(**foreground, (*client)->socket(), options.env);
+  SharedCall shared(**foreground, (*client)->socket(), options.env, opened.cells);
   absl::StatusOr<ordered_json> done = shared.Run(RequestFor(opened, options));
   if (!done.ok()) {
     if (shared.exit_code() != 0) return shared.exit_code();

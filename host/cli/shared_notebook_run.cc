@@ -15,6 +15,7 @@
 #include "host/console/exit_codes.h"
 #include "host/console/foreground.h"
 #include "host/runtime/environment.h"
+#include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
 #include "host/serve/link.h"
 
@@ -27,13 +28,11 @@ absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run) {
   std::error_code error;
   const std::string here = std::filesystem::current_path(error).string();
   if (error) return ErrnoStatus(error.value(), "finding the directory");
-  ordered_json request = {{"type", "notebook.run"},
-                          {"session", run.session},
-                          {"cwd", here},
-                          {"file", run.request.file},
-                          {"allow_errors", run.request.allow_errors},
-                          {"clear", run.request.clear},
-                          {"timeout", absl::ToDoubleSeconds(run.request.timeout)}};
+  ordered_json request = {
+      {"type", "notebook.run"},       {"session", run.session},
+      {"by", ThisClient("notebook")}, {"cwd", here},
+      {"file", run.request.file},     {"allow_errors", run.request.allow_errors},
+      {"clear", run.request.clear},   {"timeout", absl::ToDoubleSeconds(run.request.timeout)}};
   if (!run.request.output.empty()) request["output"] = run.request.output;
   if (!run.request.selection.cells.empty()) request["cells"] = run.request.selection.cells;
   if (!run.request.selection.from.empty()) request["from"] = run.request.selection.from;
@@ -42,25 +41,8 @@ absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run) {
   return request;
 }
 
-CellOutcome OutcomeOf(const ordered_json& frame) {
-  CellOutcome outcome;
-  const std::string status = TextIn(frame, "status");
-  if (status == "error") outcome.status = CellStatus::kError;
-  if (status == "cancelled") outcome.status = CellStatus::kCancelled;
-  outcome.execution_count = static_cast<uint32_t>(NumberIn(frame, "execution_count"));
-  outcome.duration = absl::Milliseconds(NumberIn(frame, "duration_ms"));
-  outcome.timed_out = frame.value("timed_out", false);
-  outcome.state_detail = TextIn(frame, "state_detail");
-  const auto error = frame.find("error");
-  if (error == frame.end() || !error->is_object()) return outcome;
-  outcome.error = CellError{.ename = TextIn(*error, "ename"),
-                            .evalue = TextIn(*error, "evalue"),
-                            .traceback = TextIn(*error, "traceback")};
-  return outcome;
-}
-
 // The run as its frames tell of it.
-class FollowedRun {
+class FollowedRun : private CallObserver {
  public:
   FollowedRun(Foreground& foreground, const UniqueFd& socket, bool allow_errors)
       : foreground_(foreground),
@@ -69,7 +51,10 @@ class FollowedRun {
 
   // The last frame. Cancelled when a signal came first.
   absl::StatusOr<ordered_json> Follow(ordered_json request) {
-    CELLAR_RETURN_IF_ERROR(foreground_.WatchSignals([this] { OnInterrupt(); }));
+    CELLAR_RETURN_IF_ERROR(foreground_.WatchSignals([this] { OnInterrupt(); },
+                                                    [this] {
+                                                      if (progress_) progress_->OnResize();
+                                                    }));
     id_ = link_.Ask(std::move(request), [this](const ordered_json& frame) { OnFrame(frame); });
     foreground_.loop().Run();
     progress_.reset();
@@ -96,26 +81,31 @@ class FollowedRun {
   }
 
   void OnFrame(const ordered_json& frame) {
-    if (TextIn(frame, "type") != "done") return Show(frame);
-    TellFinished(/*went_on=*/false);
-    done_ = frame;
-    foreground_.loop().Stop();
+    const std::string type = TextIn(frame, "type");
+    if (type == "done") {
+      TellFinished(/*went_on=*/false);
+      done_ = frame;
+      foreground_.loop().Stop();
+    } else if (type == "plan") {
+      std::vector<size_t> cells;
+      for (const ordered_json& cell : frame.value("cells", ordered_json::array())) {
+        cells.push_back(cell.is_number_unsigned() ? cell.get<size_t>() : 0);
+      }
+      progress_.emplace(foreground_.loop(), cells);
+    } else if (progress_) {
+      TellOf(frame, *this);
+    }
   }
 
-  void Show(const ordered_json& frame) {
-    const std::string type = TextIn(frame, "type");
-    if (type == "plan") {
-      progress_.emplace(foreground_.loop(), frame.value("cells", ordered_json::array()).size());
-    } else if (!progress_) {
-      return;
-    } else if (type == "started") {
-      TellFinished(/*went_on=*/true);
-      progress_->OnCellStarted(place_++, static_cast<size_t>(NumberIn(frame, "cell")));
-    } else if (type == "stdout" || type == "stderr") {
-      progress_->OnText(Stream::kStdout, TextIn(frame, "text"));
-    } else if (type == "finished") {
-      finished_ = {static_cast<size_t>(NumberIn(frame, "cell")), OutcomeOf(frame)};
-    }
+  void OnCellStarted(size_t index, const CallCell& cell) override {
+    TellFinished(/*went_on=*/true);
+    progress_->OnCellStarted(place_++, index, cell.code);
+  }
+  void OnText(Stream stream, std::string_view text) override { progress_->OnText(stream, text); }
+  void OnBackgroundText(Stream stream, std::string_view text) override { OnText(stream, text); }
+  void OnDisplay(const wire::Display& display) override { progress_->OnDisplay(display); }
+  void OnCellFinished(size_t cell, const CellResult& result) override {
+    finished_ = {cell, result.outcome};
   }
 
   // What a cell raised was no failure, if its tag says so: the run then goes on.

@@ -2,16 +2,15 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cstdio>
-#include <limits>
 #include <utility>
 #include <vector>
 
+#include "host/base/clock.h"
 #include "host/base/fds.h"
+#include "host/console/screen_line.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
-#include "nlohmann/json.hpp"
 
 namespace cellar::host {
 namespace {
@@ -24,7 +23,6 @@ constexpr std::string_view kReset = "\x1b[0m";
 // Cells that take less are not worth a word about it.
 constexpr absl::Duration kWorthTelling = absl::Seconds(1);
 constexpr absl::Duration kTick = absl::Milliseconds(100);
-constexpr std::array<const char*, 10> kSpinner = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
 constexpr std::string_view kStatusMime = "application/x-cellar-status";
 
 std::string TextOf(const std::vector<wire::MimeEntry>& bundle) {
@@ -34,17 +32,11 @@ std::string TextOf(const std::vector<wire::MimeEntry>& bundle) {
   return TranscriptText(entries).value_or("");
 }
 
-// "3.2 s", "2 min 5 s".
-std::string Spoken(absl::Duration duration) {
-  char text[32];
-  const double seconds = absl::ToDoubleSeconds(duration);
-  if (seconds < 60) {
-    std::snprintf(text, sizeof(text), "%.1f s", seconds);
-  } else {
-    const auto whole = static_cast<long long>(seconds);
-    std::snprintf(text, sizeof(text), "%lld min %lld s", whole / 60, whole % 60);
-  }
-  return text;
+std::string VerdictOn(const CellOutcome& outcome) {
+  if (outcome.timed_out) return "timed out";
+  if (outcome.status == CellStatus::kCancelled) return "interrupted";
+  if (outcome.death) return "died";
+  return outcome.ok() ? "ok" : "raised";
 }
 
 std::string Size(size_t bytes) {
@@ -84,9 +76,9 @@ CallPrinter::CallPrinter(std::function<void()> on_reader_gone, OnTerminal option
 
 CallPrinter::~CallPrinter() { StopTicking(); }
 
-void CallPrinter::OnCellStarted(size_t, const CallCell&) {
-  started_ = absl::Now();
-  phase_.clear();
+void CallPrinter::OnCellStarted(size_t index, const CallCell&) {
+  started_ = MonotonicNow();
+  tree_.BeginCell(index);
   ticks_ = 0;
   shows_all_ = is_held_ = false;
   if (!pane_) return;
@@ -98,8 +90,6 @@ void CallPrinter::OnCellStarted(size_t, const CallCell&) {
 }
 
 void CallPrinter::BeginAside() {
-  started_ = absl::Now();
-  phase_.clear();
   shows_all_ = false;
   if (!pane_) return;
   EndLine();
@@ -108,19 +98,12 @@ void CallPrinter::BeginAside() {
 
 void CallPrinter::Tick() {
   ++ticks_;
-  if (!is_held_) pane_->Draw(Status());
+  if (!is_held_) pane_->Draw(tree_.Rows(ticks_, MonotonicNow() - started_));
   ticker_ = options_.loop->After(kTick, [this] { Tick(); });
 }
 
 void CallPrinter::StopTicking() {
   if (ticker_ != 0) options_.loop->Cancel(std::exchange(ticker_, 0));
-}
-
-std::string CallPrinter::Status() const {
-  std::string status =
-      std::string(kSpinner[ticks_ % kSpinner.size()]) + " " + Spoken(absl::Now() - started_);
-  if (!phase_.empty()) status += "  " + phase_;
-  return status;
 }
 
 void CallPrinter::OnText(Stream stream, std::string_view text) {
@@ -133,19 +116,12 @@ void CallPrinter::OnDisplay(const wire::Display& display) {
   PrintBundle(display.data, kFoldedDepth);
 }
 
-// log() is said, phase() is shown as long as it lasts; what helpers do goes without saying.
 void CallPrinter::OnStatus(const wire::Display& display) {
   if (!pane_) return;
   for (const wire::MimeEntry& entry : display.data) {
     if (entry.mime != kStatusMime) continue;
-    const auto event = nlohmann::json::parse(entry.data, nullptr, /*allow_exceptions=*/false);
-    if (!event.is_object()) return;
-    const auto text = [&event](const char* name) {
-      auto found = event.find(name);
-      return found != event.end() && found->is_string() ? Printable(found->get<std::string>()) : "";
-    };
-    if (text("op") == "log") PrintLine(err_, "· " + text("message"), kDim);
-    if (text("op") == "phase") phase_ = text("title");
+    const std::string said = tree_.OnEvent(entry.data);
+    if (!said.empty()) PrintLine(err_, "· " + said, kDim);
   }
 }
 
@@ -155,14 +131,21 @@ void CallPrinter::PrintBundle(const std::vector<wire::MimeEntry>& data, int json
     if (!pane_ || entry.mime != "application/json") continue;
     if (auto tree = JsonTree(entry.data, json_depth)) text = *std::move(tree);
   }
-  if (!text.empty()) PrintLine(out_, text);
+  if (!text.empty()) PrintText(text);
   for (const wire::MimeEntry& entry : data) {
     if (entry.mime.starts_with("image/")) PrintImage(entry);
   }
 }
 
+void CallPrinter::PrintText(std::string_view text) {
+  if (!IsOnPane(out_)) return PrintLine(out_, text);
+  if (!AtLineStart(out_)) Print(out_, "\n");
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  Print(out_, std::string(text) + "\n");
+}
+
 void CallPrinter::PrintImage(const wire::MimeEntry& image) {
-  std::string sequence = InlineImage(images_, image.mime, image.data);
+  std::string sequence = InlineImage(images_, image.mime, image.data, TerminalPixelWidth(out_.fd));
   if (!sequence.empty()) return PrintLine(out_, sequence);
   std::string line = "[" + Printable(image.mime) + ", " + Size(image.data.size());
   if (out_.is_terminal && options_.images != nullptr) {
@@ -173,8 +156,11 @@ void CallPrinter::PrintImage(const wire::MimeEntry& image) {
 
 void CallPrinter::OnCellFinished(size_t, const CellResult& result) {
   StopTicking();
+  PrintOutcome(result.outcome);
+}
+
+void CallPrinter::PrintOutcome(const CellOutcome& outcome) {
   if (pane_) pane_->Hide();
-  const CellOutcome& outcome = result.outcome;
   if (outcome.error) {
     std::string text = Printable(outcome.error->traceback);
     if (outcome.death) text += Printable(outcome.error->ename + ": " + outcome.error->evalue);
@@ -187,9 +173,22 @@ void CallPrinter::OnCellFinished(size_t, const CellResult& result) {
   if (!outcome.state_detail.empty()) {
     PrintLine(err_, "cellar: " + Printable(outcome.state_detail), kYellow);
   }
-  if (pane_ && outcome.duration >= kWorthTelling) {
-    PrintLine(err_, "took " + Spoken(outcome.duration), kDim);
+  PrintVerdict(outcome);
+}
+
+// Where there is a pane there is a terminal: this is in nobody's file.
+void CallPrinter::PrintVerdict(const CellOutcome& outcome) {
+  if (!pane_) return;
+  const std::string label = tree_.label();
+  if (!label.empty()) {
+    PrintLine(out_, label + ": " + VerdictOn(outcome) + ", " + Spoken(outcome.duration), kDim);
+  } else if (outcome.duration >= kWorthTelling) {
+    PrintLine(out_, "took " + Spoken(outcome.duration), kDim);
   }
+}
+
+void CallPrinter::OnResize() {
+  if (pane_) pane_->OnResize();
 }
 
 std::string CallPrinter::TakeLine() { return pane_ ? Printable(pane_->TakeLine()) : ""; }

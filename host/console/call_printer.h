@@ -1,18 +1,22 @@
 // Shows a call to a person: output as it is written, results, errors, and what became of the state.
 // On a terminal long output is collapsed, JSON is a folded tree, images are shown or saved, and
-// while a cell takes long a line says so; where the output goes elsewhere it is plain and complete.
+// while a cell takes long lines say how it is; where the output goes elsewhere it is plain and
+// complete.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
 #include "host/console/inline_image.h"
 #include "host/console/json_tree.h"
 #include "host/console/output_pane.h"
+#include "host/console/status_tree.h"
 #include "host/console/terminal.h"
 #include "host/eval/call_runner.h"
 #include "host/output/artifacts.h"
@@ -22,7 +26,7 @@ namespace cellar::host {
 class CallPrinter : public CallObserver {
  public:
   struct OnTerminal {
-    EventLoop* loop = nullptr;              // for the line that says how long it takes; or none
+    EventLoop* loop = nullptr;              // for the lines that say how it is; or none
     const ArtifactStore* images = nullptr;  // for images the terminal cannot show; or none
     size_t lines = 10;                      // of output that is not collapsed
     std::string hint = "all of it: pipe the output, or --json";
@@ -34,6 +38,8 @@ class CallPrinter : public CallObserver {
   CallPrinter(std::function<void()> on_reader_gone, OnTerminal options);
   ~CallPrinter() override;
 
+  // The cells of the call: each gets a line that says how it ended, unless it is the only one.
+  void Plan(const std::vector<CallCell>& cells) { tree_.Plan(cells); }
   void OnCellStarted(size_t index, const CallCell& cell) override;
   void OnText(Stream stream, std::string_view text) override;
   void OnBackgroundText(Stream stream, std::string_view text) override { OnText(stream, text); }
@@ -43,6 +49,7 @@ class CallPrinter : public CallObserver {
   // A cell of another begins, while somebody types: what it prints is shown, but nothing is drawn
   // twice.
   void BeginAside();
+  void EndAside(const CellResult& result) { PrintOutcome(result.outcome); }
   // The whole bundle, with JSON unfolded.
   void PrintBundle(const std::vector<wire::MimeEntry>& data, int json_depth);
   // The same, and no text is collapsed until the next cell starts.
@@ -52,8 +59,13 @@ class CallPrinter : public CallObserver {
   void EndLine();
   // Takes the line that was begun off the terminal, and returns it.
   std::string TakeLine();
-  // While something else is on the terminal's last line, how long it takes is not shown.
+  // How the terminal shows images; at first, as its variables say.
+  ImageProtocol images() const { return images_; }
+  void set_images(ImageProtocol images) { images_ = images; }
+  // While something else is on the terminal's last line, how the cell is is not shown.
   void HoldStatus(bool hold) { is_held_ = hold; }
+  // The terminal has another width.
+  void OnResize();
   // A line of cellar's own.
   void Note(std::string_view text);
   // Says where the data is, unless an image of it has been shown or saved already.
@@ -69,6 +81,10 @@ class CallPrinter : public CallObserver {
   };
 
   void OnStatus(const wire::Display& display);
+  void PrintOutcome(const CellOutcome& outcome);
+  void PrintVerdict(const CellOutcome& outcome);
+  // As much of it as is shown of output.
+  void PrintText(std::string_view text);
   void Print(Side& side, std::string_view text);
   void Write(Side& side, std::string_view text);
   // On a line of its own.
@@ -78,7 +94,6 @@ class CallPrinter : public CallObserver {
   bool AtLineStart(const Side& side) const;
   void Tick();
   void StopTicking();
-  std::string Status() const;
 
   Side out_;
   Side err_;
@@ -89,7 +104,7 @@ class CallPrinter : public CallObserver {
   bool shows_all_ = false;
   bool is_held_ = false;
   absl::Time started_;
-  std::string phase_;
+  StatusTree tree_;
   EventLoop::TimerId ticker_ = 0;
   size_t ticks_ = 0;
 };

@@ -30,8 +30,9 @@ class Console {
   std::unique_ptr<Session> NewSession();
 
   // As the foreground's.
-  absl::Status WatchSignals(std::function<void()> on_interrupt) {
-    return foreground_->WatchSignals(std::move(on_interrupt));
+  absl::Status WatchSignals(std::function<void()> on_interrupt,
+                            std::function<void()> on_resize = nullptr) {
+    return foreground_->WatchSignals(std::move(on_interrupt), std::move(on_resize));
   }
   int ended_by() const { return foreground_->ended_by(); }
 

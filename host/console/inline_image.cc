@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/escaping.h"
+#include "host/console/raster.h"
+#include "host/console/sixel.h"
 
 namespace cellar::host {
 namespace {
@@ -28,6 +30,11 @@ std::string Kitty(std::string_view base64) {
   return text;
 }
 
+std::string SixelOfPng(std::string_view png, size_t max_width) {
+  std::optional<Raster> raster = DecodePng(png);
+  return raster ? Sixel(Quantised(ScaledDown(*std::move(raster), max_width))) : "";
+}
+
 }  // namespace
 
 ImageProtocol ImageProtocolOf(const Environment& env) {
@@ -44,12 +51,15 @@ ImageProtocol ImageProtocolOf(const Environment& env) {
   if (program == "iTerm.app" || program == "WezTerm" || program == "mintty") {
     return ImageProtocol::kITerm;
   }
+  if (term.starts_with("foot") || term.starts_with("mlterm")) return ImageProtocol::kSixel;
   return ImageProtocol::kNone;
 }
 
-std::string InlineImage(ImageProtocol protocol, std::string_view mime, std::string_view data) {
+std::string InlineImage(ImageProtocol protocol, std::string_view mime, std::string_view data,
+                        size_t max_width) {
   const bool is_png = mime == "image/png";
   if (data.empty() || data.size() > kMaxBytes || (!is_png && mime != "image/jpeg")) return "";
+  if (protocol == ImageProtocol::kSixel) return is_png ? SixelOfPng(data, max_width) : "";
   const std::string base64 = absl::Base64Escape(absl::string_view(data.data(), data.size()));
   switch (protocol) {
     case ImageProtocol::kKitty:

@@ -1,5 +1,6 @@
 #include "host/console/output_pane.h"
 
+#include "host/base/clock.h"
 #include "host/base/fds.h"
 #include "host/base/utf8.h"
 #include "host/console/screen_line.h"
@@ -31,7 +32,7 @@ bool OutputPane::Write(std::string_view text) {
   }
   if (text.empty()) return true;
   AddToTail(text);
-  if (redraws_ && absl::Now() - drawn_ >= kRedrawPause) Draw("");
+  if (redraws_ && MonotonicNow() - drawn_ >= kRedrawPause) Draw({});
   return true;
 }
 
@@ -79,7 +80,9 @@ void OutputPane::TakeCharacters(std::string_view text, std::string* shown) {
 void OutputPane::EndLine() {
   if (is_collapsed()) {
     tail_.push_back(line_);
-    if (tail_.size() > options_.lines) {
+    // A line alone is not left out: the note would take as much room.
+    const bool fits = left_out_ == 0 && tail_.size() <= options_.lines + 1;
+    while (!fits && tail_.size() > options_.lines) {
       tail_.pop_front();
       ++left_out_;
     }
@@ -94,8 +97,8 @@ std::string OutputPane::Note() const {
   return options_.colour ? std::string(kDim) + note + std::string(kPlain) : note;
 }
 
-void OutputPane::Draw(const std::string& status) {
-  drawn_ = absl::Now();
+void OutputPane::Draw(const std::vector<std::string>& status) {
+  drawn_ = MonotonicNow();
   const ScreenSize size = SizeOfScreen(fd_);
   Picture picture;
   if (is_collapsed()) {
@@ -106,14 +109,16 @@ void OutputPane::Draw(const std::string& status) {
   } else if (!line_.empty()) {
     return;  // the cursor is behind what the cell has begun to print
   }
-  if (!status.empty()) {
-    const std::string cut = CutToWidth(status, static_cast<size_t>(size.columns));
+  for (const std::string& row : status) {
+    const std::string cut = CutToWidth(row, static_cast<size_t>(size.columns));
     picture.rows.push_back(options_.colour ? std::string(kDim) + cut + std::string(kPlain) : cut);
   }
   if (picture.rows.empty()) return screen_.Erase();
   picture.cursor_row = picture.rows.size() - 1;
   screen_.Show(picture, size);
 }
+
+void OutputPane::OnResize() { screen_.OnResize(SizeOfScreen(fd_).columns); }
 
 bool OutputPane::Hide() {
   screen_.Erase();

@@ -1,6 +1,6 @@
 // The place on a terminal where a cell's text goes: the first lines as they come, then, for a cell
 // that prints many, a pane with the last ones, drawn anew as they change. Under it, while a call
-// takes long, one line that says how it is. What is written elsewhere on the terminal must be
+// takes long, lines that say how it is. What is written elsewhere on the terminal must be
 // written between Hide and the next thing here.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "host/console/block_screen.h"
@@ -32,8 +33,10 @@ class OutputPane {
   void Begin(bool redraws = true);
   // Harmless text (see TerminalFilter). False when the terminal is gone.
   bool Write(std::string_view text);
-  // Draws what has changed; `status` is the line under the text, or empty.
-  void Draw(const std::string& status);
+  // Draws what has changed; `status` are the lines under the text.
+  void Draw(const std::vector<std::string>& status);
+  // The terminal has another width.
+  void OnResize();
   // What is to stay is on the terminal, and the cursor behind it.
   bool Hide();
 

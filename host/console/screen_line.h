@@ -9,6 +9,8 @@ namespace cellar::host {
 
 // In columns; 80 where the terminal does not say.
 size_t TerminalWidth(int fd);
+// In pixels; a guess where the terminal does not say.
+size_t TerminalPixelWidth(int fd);
 
 // The beginning of `text` that takes at most `columns`, with an ellipsis if that is not all. `text`
 // has no control characters (see Sanitiser); a tab becomes a space. Needs UseUtf8().

@@ -68,15 +68,14 @@ class CallService::RunningCall : public CallObserver {
     ToAll([&](CallObserver& to) { to.OnCellFinished(index, result); });
   }
 
-  bool IsOn(const std::string& session) const {
-    return hold && call.mode == CallMode::kSession && call.session == session;
+  bool Holds(const std::string& id_of_session) const {
+    return hold && call.mode == CallMode::kSession && call.session == id_of_session;
   }
 
   void AddOnlooker(SessionWatcher& watcher) {
-    onlookers.push_back({&watcher, watcher.OnCall(HandleOf(id), call)});
-    if (runner != nullptr && onlookers.back().observer != nullptr) {
-      Recount(*onlookers.back().observer);
-    }
+    CallObserver* newcomer =
+        audience.Add(watcher, {.handle = HandleOf(id), .by = call.by, .is_nested = held_by != 0});
+    if (runner != nullptr && newcomer != nullptr) Recount(*newcomer);
   }
 
   // What the cell that runs has done before somebody looked.
@@ -112,10 +111,6 @@ class CallService::RunningCall : public CallObserver {
     ResultCallback done;
     EventLoop::TimerId timer = 0;
   };
-  struct Onlooker {
-    SessionWatcher* watcher;
-    std::unique_ptr<CallObserver> observer;  // or null
-  };
 
   const CallId id;
   Call call;
@@ -123,7 +118,7 @@ class CallService::RunningCall : public CallObserver {
   CallId held_by = 0;      // the one that waits for this one and holds its session; or 0
   Session* session;        // that its cells run on, while `runner` is there
   CallObserver* observer;  // or null
-  std::vector<Onlooker> onlookers;
+  Audience audience;
   ResultCallback done;  // null once the client has its answer
   TicketId ticket = 0;
   bool cancelled = false;
@@ -137,9 +132,7 @@ class CallService::RunningCall : public CallObserver {
   template <typename Tell>
   void ToAll(Tell tell) {
     if (observer != nullptr) tell(*observer);
-    for (const Onlooker& onlooker : onlookers) {
-      if (onlooker.observer != nullptr) tell(*onlooker.observer);
-    }
+    tell(static_cast<CallObserver&>(audience));
   }
 };
 
@@ -203,10 +196,7 @@ void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {
   if (call.held_by != 0) return RunNested(call);
   if (!hold.ok()) return Finish(call, hold.status());
   call.hold.emplace(*std::move(hold));
-  const auto [first, last] = watchers_.equal_range(call.call.session);
-  for (auto watcher = first; watcher != last && call.IsOn(call.call.session); ++watcher) {
-    call.AddOnlooker(*watcher->second);
-  }
+  ShowToWatchers(call);
   Call ready = call.call;
   if (!ready.cwd.empty()) ready.cwd = call.hold->key().cwd;
   if (!ready.enter.empty()) ready.cwd = ready.enter;
@@ -222,7 +212,21 @@ void CallService::RunNested(RunningCall& call) {
     return Finish(call, absl::FailedPreconditionError(kSessionHeld));
   }
   Start(call, holder->second->hold->session(), call.call);
+  ShowToWatchers(call);
   call.runner->StartNested();
+}
+
+void CallService::ShowToWatchers(RunningCall& call) {
+  for (const auto& [session, watcher] : watchers_) {
+    if (IsOn(call, session)) call.AddOnlooker(*watcher);
+  }
+}
+
+// Also when it runs inside the wait of one that holds it.
+bool CallService::IsOn(const RunningCall& call, const std::string& session) const {
+  if (call.held_by == 0) return call.Holds(session);
+  auto holder = calls_.find(call.held_by);
+  return call.runner != nullptr && holder != calls_.end() && holder->second->Holds(session);
 }
 
 void CallService::Start(RunningCall& call, Session& session, Call ready) {
@@ -236,9 +240,7 @@ void CallService::Finish(RunningCall& call, absl::StatusOr<CallResult> result) {
   loop_.Cancel(call.background_timer);
   call.runner.reset();
   call.hold.reset();
-  for (auto& [watcher, observer] : std::exchange(call.onlookers, {})) {
-    watcher->OnCallOver(HandleOf(call.id));
-  }
+  call.audience.Dismiss(HandleOf(call.id));
   if (call.done) {
     ResultCallback done = std::move(call.done);
     calls_.erase(call.id);
@@ -264,6 +266,10 @@ void CallService::OnBackground(RunningCall& call) {
 }
 
 bool CallService::Cancel(CallId id) {
+  if (auto visiting = visits_.find(id); visiting != visits_.end()) {
+    visiting->second.visit.cancel();
+    return true;
+  }
   auto found = calls_.find(id);
   if (found == calls_.end() || found->second->result) return false;
   RunningCall& call = *found->second;
@@ -384,15 +390,35 @@ void CallService::Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status
 void CallService::Watch(const std::string& session, SessionWatcher& watcher) {
   watchers_.emplace(session, &watcher);
   for (auto& [id, call] : calls_) {
-    if (call->IsOn(session)) call->AddOnlooker(watcher);
+    if (IsOn(*call, session)) call->AddOnlooker(watcher);
+  }
+  for (auto& [id, visiting] : visits_) {
+    if (visiting.visit.session != session) continue;
+    CallObserver* newcomer =
+        visiting.audience.Add(watcher, {.handle = HandleOf(id), .by = visiting.visit.by});
+    if (newcomer != nullptr) visiting.visit.recount(*newcomer);
   }
 }
 
 void CallService::Unwatch(SessionWatcher& watcher) {
   std::erase_if(watchers_, [&](const auto& other) { return other.second == &watcher; });
-  for (auto& [id, call] : calls_) {
-    std::erase_if(call->onlookers, [&](const auto& other) { return other.watcher == &watcher; });
+  for (auto& [id, call] : calls_) call->audience.Remove(watcher);
+  for (auto& [id, visiting] : visits_) visiting.audience.Remove(watcher);
+}
+
+CallId CallService::Enter(Visit visit) {
+  const CallId id = next_id_++;
+  Visiting& visiting = visits_[id];
+  visiting.visit = std::move(visit);
+  const auto [first, last] = watchers_.equal_range(visiting.visit.session);
+  for (auto watcher = first; watcher != last; ++watcher) {
+    visiting.audience.Add(*watcher->second, {.handle = HandleOf(id), .by = visiting.visit.by});
   }
+  return id;
+}
+
+void CallService::Leave(CallId visit) {
+  visits_.extract(visit).mapped().audience.Dismiss(HandleOf(visit));
 }
 
 void CallService::Tell(const std::string& session, SessionChange change) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "host/eval/audience.h"
 #include "host/eval/call.h"
 #include "host/eval/call_runner.h"
 #include "host/eval/result.h"
@@ -64,6 +66,20 @@ class CallService : private SessionListener {
   // A fresh namespace for a session, in its turn among the calls.
   void Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done);
 
+  // Something other than a call that has a session for a while, as a notebook that runs does.
+  struct Visit {
+    std::string session;
+    std::string by;
+    std::function<void()> cancel;  // by somebody who watches
+    // What the cell under way has done before somebody looked.
+    std::function<void(CallObserver& newcomer)> recount;
+  };
+  // Those who watch the session are told of a visit as they are of a call, and may cancel it. What
+  // it does is to be told to its audience, until it leaves.
+  CallId Enter(Visit visit);
+  CallObserver& AudienceOf(CallId visit) { return visits_.at(visit).audience; }
+  void Leave(CallId visit);
+
   // The watcher sees what happens on the session of that id, whenever it is open; also what a call
   // that runs already has done so far. It is gone from here before it is destroyed.
   void Watch(const std::string& session, SessionWatcher& watcher);
@@ -73,6 +89,10 @@ class CallService : private SessionListener {
 
  private:
   class RunningCall;
+  struct Visiting {
+    Visit visit;
+    Audience audience;
+  };
 
   void OnBackgroundText(const std::string& id, Stream stream, std::string_view text) override;
   void OnClosing(const std::string& id) override { Tell(id, SessionChange::kClosed); }
@@ -81,15 +101,18 @@ class CallService : private SessionListener {
   void OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold);
   void Start(RunningCall& call, Session& session, Call ready);
   void RunNested(RunningCall& call);
+  void ShowToWatchers(RunningCall& call);
   void OnBackground(RunningCall& call);
   void Finish(RunningCall& call, absl::StatusOr<CallResult> result);
   void ForgetOldResults();
+  bool IsOn(const RunningCall& call, const std::string& session) const;
   bool WaitsFor(CallId waiting, CallId ancestor_of) const;
   CallId CallWithTicket(TicketId ticket) const;
 
   EventLoop& loop_;
   SessionRegistry& registry_;
   std::map<CallId, std::unique_ptr<RunningCall>> calls_;
+  std::map<CallId, Visiting> visits_;
   std::multimap<std::string, SessionWatcher*> watchers_;  // by the session's id
   CallId next_id_ = 1;
   uint64_t next_waiter_ = 1;

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "host/eval/call.h"
 #include "host/eval/call_runner.h"
 
 namespace cellar::host {
@@ -14,13 +13,20 @@ namespace cellar::host {
 // What happens to a session other than by a call.
 enum class SessionChange { kReset, kRewound, kClosed };
 
+// What has a session while somebody watches it: a call, or a notebook that runs.
+struct WatchedCall {
+  std::string handle;
+  std::string by;          // who has made it
+  bool is_nested = false;  // it runs inside a cell that waits for it
+};
+
 // Called on the loop's thread; must not block, nor stop watching.
 class SessionWatcher {
  public:
   virtual ~SessionWatcher() = default;
-  // A call has the session now. What its cells do is told to the observer, as long as the call has
-  // the session; null: to nobody.
-  virtual std::unique_ptr<CallObserver> OnCall(const std::string& handle, const Call& call) = 0;
+  // It has the session now. What its cells do is told to the observer, as long as it has the
+  // session; null: to nobody.
+  virtual std::unique_ptr<CallObserver> OnCall(const WatchedCall& call) = 0;
   virtual void OnCallOver(const std::string& handle) = 0;
   // While no call has it.
   virtual void OnBackgroundText(Stream stream, std::string_view text) = 0;

@@ -72,12 +72,27 @@ void NotebookRunner::Next() {
   current_ = options_.cells[place_];
   run_[current_] = {};
   run_[current_].record.started = absl::Now();
-  observer_.OnCellStarted(place_, current_);
+  const std::string source = document_.document().Source(current_);
+  observer_.OnCellStarted(place_, current_, source);
   cell_runs_ = true;
-  session_.Run({.code = document_.document().Source(current_),
-                .timeout = options_.timeout,
-                .observer = this},
+  session_.Run({.code = source, .timeout = options_.timeout, .observer = this},
                [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
+}
+
+void NotebookRunner::Recount(NotebookRunObserver& newcomer) const {
+  if (!cell_runs_) return;
+  newcomer.OnCellStarted(place_, current_, document_.document().Source(current_));
+  const RunCell& cell = run_.at(current_);
+  for (const RecordedOutput& output : cell.recorder.Outputs(cell.artifact)) {
+    if (output.kind == RecordedOutput::Kind::kStream) {
+      newcomer.OnText(output.stream, output.text);
+    } else {
+      newcomer.OnDisplay({.kind = wire::DisplayKind::kDisplay,
+                          .data = output.data,
+                          .metadata = output.metadata,
+                          .display_id = output.display_id});
+    }
+  }
 }
 
 void NotebookRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {

@@ -39,7 +39,7 @@ class NotebookRunObserver {
  public:
   virtual ~NotebookRunObserver() = default;
   // `place` counts the cells to run from 0, `cell` is the index in the notebook.
-  virtual void OnCellStarted(size_t /*place*/, size_t /*cell*/) {}
+  virtual void OnCellStarted(size_t /*place*/, size_t /*cell*/, const std::string& /*source*/) {}
   virtual void OnText(Stream, std::string_view) {}
   virtual void OnDisplay(const wire::Display&) {}
   virtual void OnNotice(const std::string&) {}
@@ -63,6 +63,9 @@ class NotebookRunner : private CellObserver {
   // Saves what there is, with the outputs so far of a cell that runs, without the loop: for a
   // program that is told to end, and for what exit handlers print when the session is closed.
   absl::Status SaveNow();
+
+  // Tells another of the cell that runs, if one does: that it has started, and what it has shown.
+  void Recount(NotebookRunObserver& newcomer) const;
 
   // As it stands.
   const NotebookRunResult& result() const { return result_; }

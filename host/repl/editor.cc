@@ -247,6 +247,8 @@ void Editor::Bind() {
   rl_bind_keyseq("\\e[200~", Keys::BeginPaste);
 }
 
+void Editor::ClearHistory() { clear_history(); }
+
 void Editor::AddHistory(const std::string& cell) {
   const HIST_ENTRY* last = history_get(history_base + history_length - 1);
   if (last == nullptr || cell != last->line) add_history(cell.c_str());

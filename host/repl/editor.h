@@ -40,6 +40,7 @@ class Editor {
   ~Editor();
   Editor(const Editor&) = delete;
 
+  void ClearHistory();
   void AddHistory(const std::string& cell);
 
   // Shows the prompt. Keys that were fed before are taken now.

@@ -20,6 +20,7 @@ class LocalSession : public PromptSession {
   void Start(PromptSessionListener& listener, StatusCallback ready) override;
   void Leave(absl::AnyInvocable<void()> done) override;
   std::string name() const override { return current_; }
+  std::string history() const override { return ""; }
   bool is_nameless() const override { return current_ == kMain; }
   uint32_t next_cell() const override { return session().next_cell(); }
   void Run(std::string code, StatusCallback done) override;

@@ -18,10 +18,16 @@ constexpr size_t kMaxLineBytes = size_t{64} << 10;
 }  // namespace
 
 void OthersCells::OnCellStarted(size_t, const CallCell& cell) {
-  place_.log().Begin(cell.code);
+  EndLine();
   place_.editor.Suspend();
-  place_.printer.BeginAside();
-  place_.printer.Note(by_ + " runs cell " + std::to_string(place_.next_cell()) + ":");
+  if (call_.is_nested) {
+    place_.printer.EndLine();
+    place_.printer.Note(call_.by + " runs a cell inside this one:");
+  } else {
+    place_.log().Begin(cell.code);
+    place_.printer.BeginAside();
+    place_.printer.Note(call_.by + " runs cell " + std::to_string(place_.next_cell()) + ":");
+  }
   std::string source = Printable(cell.code);
   if (WantsColour(STDOUT_FILENO)) source = Highlight(source);
   WriteAll(STDOUT_FILENO, source + "\n");
@@ -30,7 +36,7 @@ void OthersCells::OnCellStarted(size_t, const CallCell& cell) {
 
 // Whole lines only: the rest of one would stand behind the prompt.
 void OthersCells::OnText(Stream stream, std::string_view text) {
-  place_.log().recorder().AddText(stream, text);
+  if (!call_.is_nested) place_.log().recorder().AddText(stream, text);
   if (stream != line_stream_) EndLine();
   line_stream_ = stream;
   line_ += text;
@@ -51,18 +57,18 @@ void OthersCells::Print(Stream stream, std::string_view text) {
 }
 
 void OthersCells::OnDisplay(const wire::Display& display) {
-  place_.log().recorder().AddDisplay(display);
+  if (!call_.is_nested) place_.log().recorder().AddDisplay(display);
   if (display.kind != wire::DisplayKind::kStatus) EndLine();
   place_.editor.Suspend();
   place_.printer.OnDisplay(display);
   place_.editor.Resume();
 }
 
-void OthersCells::OnCellFinished(size_t index, const CellResult& result) {
+void OthersCells::OnCellFinished(size_t, const CellResult& result) {
   EndLine();
-  place_.log().End(result.outcome);
+  if (!call_.is_nested) place_.log().End(result.outcome);
   place_.editor.Suspend();
-  place_.printer.OnCellFinished(index, result);
+  place_.printer.EndAside(result);
   place_.printer.EndLine();
   place_.editor.Resume();
 }

@@ -1,5 +1,6 @@
 // The cells that others run on the prompt's session: shows whose they are, their source and what
-// they print, in whole lines above what is being typed, and keeps them in the log.
+// they print, in whole lines above what is being typed, and keeps them in the log. Those that run
+// inside another are part of that one: the log has them not.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include "host/console/call_printer.h"
+#include "host/eval/session_watcher.h"
 #include "host/repl/cell_log.h"
 #include "host/repl/editor.h"
 
@@ -25,7 +27,7 @@ class OthersCells : public CallObserver {
   explicit OthersCells(Place place) : place_(std::move(place)) {}
 
   // Whose the cell is that is told of.
-  void set_by(const std::string& by) { by_ = by; }
+  void set_call(const WatchedCall& call) { call_ = call; }
 
   void OnCellStarted(size_t index, const CallCell& cell) override;
   void OnText(Stream stream, std::string_view text) override;
@@ -38,7 +40,7 @@ class OthersCells : public CallObserver {
   void Print(Stream stream, std::string_view text);
 
   Place place_;
-  std::string by_;
+  WatchedCall call_;
   std::string line_;  // that is not complete
   Stream line_stream_ = Stream::kStdout;
 };

@@ -23,6 +23,12 @@ namespace {
 
 constexpr char kCtrlD = 0x04;
 constexpr char kCtrlZ = 0x1A;
+// Keys that look like the beginning of the terminal's answer wait no longer.
+constexpr absl::Duration kAnswerLimit = absl::Seconds(1);
+
+HistoryFile HistoryOf(const PromptSession& session) {
+  return HistoryFile(StateDirectory(CurrentEnvironment()) + "/history", session.history());
+}
 
 }  // namespace
 
@@ -39,8 +45,7 @@ Prompt::Prompt(Foreground& foreground, PromptSession& session, InputDesk& desk,
       terminal_(STDIN_FILENO, can_paint_),
       editor_(*this, can_paint_, WantsColour(STDOUT_FILENO)),
       completer_(editor_),
-      history_(StateDirectory(CurrentEnvironment()) + "/history",
-               session.is_nameless() ? "" : session.name()),
+      history_(HistoryOf(session)),
       others_({.printer = printer_,
                .editor = editor_,
                .log = [this]() -> CellLog& { return log(); },
@@ -48,19 +53,15 @@ Prompt::Prompt(Foreground& foreground, PromptSession& session, InputDesk& desk,
   desk_.set_on_change([this] { OnInputAsked(); });
 }
 
-Prompt::~Prompt() { desk_.set_on_change(nullptr); }
+Prompt::~Prompt() {
+  foreground_.loop().Cancel(answer_limit_);
+  desk_.set_on_change(nullptr);
+}
 
 int Prompt::Run() {
-  absl::StatusOr<std::vector<std::string>> cells = history_.Load();
-  if (cells.ok()) {
-    for (const std::string& cell : *cells) editor_.AddHistory(cell);
-  } else {
-    Complain(cells.status());
-    keeps_history_ = false;
-  }
+  LoadHistory();
   Greet();
-  absl::Status status =
-      foreground_.WatchSignals([this] { OnInterrupt(); }, [this] { editor_.OnResize(); });
+  absl::Status status = foreground_.WatchSignals([this] { OnInterrupt(); }, [this] { OnResize(); });
   if (status.ok()) {
     status = foreground_.loop().Watch(STDIN_FILENO, EPOLLIN, [this](uint32_t) { OnKeys(); });
   }
@@ -69,16 +70,26 @@ int Prompt::Run() {
     return kExitCannotRun;
   }
   terminal_.Enter();
+  AskTerminal();
   session_.Start(*this, [this](const absl::Status& started) {
     if (started.ok()) return Show();
     Complain(started);
-    Leave(kExitCannotRun);
+    Leave(absl::IsCancelled(started) ? kExitInterrupted : kExitCannotRun);
   });
   foreground_.loop().Run();
   foreground_.loop().Unwatch(STDIN_FILENO);
   editor_.Close();
   terminal_.Leave();
   return foreground_.ended_by() != 0 ? 128 + foreground_.ended_by() : exit_code_;
+}
+
+void Prompt::LoadHistory() {
+  history_ = HistoryOf(session_);
+  editor_.ClearHistory();
+  absl::StatusOr<std::vector<std::string>> cells = history_.Load();
+  keeps_history_ = cells.ok();
+  if (!cells.ok()) return Complain(cells.status());
+  for (const std::string& cell : *cells) editor_.AddHistory(cell);
 }
 
 void Prompt::Greet() const {
@@ -106,12 +117,32 @@ void Prompt::Show() {
   editor_.Open({.prompt = prompt(), .continuation = ContinuationOf(prompt())});
 }
 
+void Prompt::AskTerminal() {
+  if (!can_paint_ || printer_.images() != ImageProtocol::kNone) return;
+  attributes_.emplace();
+  WriteAll(STDOUT_FILENO, DeviceAttributes::kQuestion);
+  answer_limit_ =
+      foreground_.loop().After(kAnswerLimit, [this] { TakeKeys(attributes_->StopWaiting()); });
+}
+
 void Prompt::OnKeys() {
   std::array<char, 4096> buffer;
   const ssize_t size = read(STDIN_FILENO, buffer.data(), buffer.size());
   if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (size <= 0) return Leave(kExitFine);  // the terminal is gone
-  std::string_view keys(buffer.data(), static_cast<size_t>(size));
+  const std::string_view keys(buffer.data(), static_cast<size_t>(size));
+  if (!attributes_) return TakeKeys(keys);
+  const std::string typed = attributes_->Take(keys);
+  if (attributes_->is_known()) {
+    if (attributes_->shows_sixel()) printer_.set_images(ImageProtocol::kSixel);
+    attributes_.reset();
+    foreground_.loop().Cancel(std::exchange(answer_limit_, 0));
+  }
+  TakeKeys(typed);
+}
+
+void Prompt::TakeKeys(std::string_view keys) {
+  if (keys.empty()) return;
   if (on_yes_) {
     const bool yes = keys[0] == 'y' || keys[0] == 'Y';
     std::function<void()> on_yes = std::exchange(on_yes_, nullptr);
@@ -137,6 +168,11 @@ void Prompt::OnKeysWhileRunning(std::string_view keys) {
   editor_.Feed(keys.substr(0, end));
   if (end == std::string_view::npos) return;
   Ask("a cell is running; end it and leave? [y/N] ", [this] { Leave(kExitFine); });
+}
+
+void Prompt::OnResize() {
+  printer_.OnResize();
+  editor_.OnResize();
 }
 
 // Ctrl-Z: the shell gets its terminal back as it was.
@@ -278,8 +314,8 @@ void Prompt::OnDone(const absl::Status& status) {
   if (!leaving_) RunNext();
 }
 
-CallObserver& Prompt::Others(const std::string& by) {
-  others_.set_by(by);
+CallObserver& Prompt::Others(const WatchedCall& call) {
+  others_.set_call(call);
   return others_;
 }
 
@@ -299,6 +335,8 @@ void Prompt::OnChange(SessionChange change) {
 void Prompt::OnMoved() {
   if (!is_asking_) editor_.SetPrompt(prompt(), ContinuationOf(prompt()));
 }
+
+void Prompt::OnWaitsForDaemon() { Say("waits for the daemon to start; Ctrl-C gives it up"); }
 
 void Prompt::OnLost() {
   if (leaving_) return;

@@ -16,6 +16,7 @@
 #include "host/output/artifacts.h"
 #include "host/repl/cell_log.h"
 #include "host/repl/completer.h"
+#include "host/repl/device_attributes.h"
 #include "host/repl/editor.h"
 #include "host/repl/history_file.h"
 #include "host/repl/input_desk.h"
@@ -46,19 +47,26 @@ class Prompt : private EditorListener, private PromptSessionListener {
   void OnDisplay(const wire::Display& display) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
   void OnCellFinished(size_t index, const CellResult& result) override;
-  CallObserver& Others(const std::string& by) override;
+  CallObserver& Others(const WatchedCall& call) override;
   void OnChange(SessionChange change) override;
   void OnMoved() override;
+  void OnWaitsForDaemon() override;
   void OnLost() override;
 
   CellLog& log() { return logs_[session_.name()]; }
   std::string prompt() const;
   static std::string ContinuationOf(const std::string& prompt);
+  // That of the session it is at.
+  void LoadHistory();
   void Greet() const;
   void Show();
+  // Whether it shows images, if that is not known.
+  void AskTerminal();
   void OnKeys();
+  void TakeKeys(std::string_view keys);
   void OnKeysWhileRunning(std::string_view keys);
   void OnInterrupt();
+  void OnResize();
   void OnInputAsked();
   void Stop();
   // Takes the next key: yes for `y`.
@@ -92,6 +100,8 @@ class Prompt : private EditorListener, private PromptSessionListener {
   CallPrinter printer_;
   const bool can_paint_;
   RawTerminal terminal_;
+  std::optional<DeviceAttributes> attributes_;  // while they are not known
+  EventLoop::TimerId answer_limit_ = 0;
   Editor editor_;
   Completer completer_;
   HistoryFile history_;

@@ -1,6 +1,8 @@
 // The commands of the prompt: lines that begin with a colon.
 #include <unistd.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "host/base/fds.h"
 #include "host/console/exit_codes.h"
+#include "host/console/screen_line.h"
 #include "host/console/terminal.h"
 #include "host/output/printable.h"
 #include "host/repl/highlight.h"
@@ -22,6 +25,26 @@ std::string Told(const Standing& standing) {
   const char* separator = "; not carried over: ";
   for (const std::string& phrase : standing.not_carried) {
     text += std::exchange(separator, ", ") + phrase;
+  }
+  return text;
+}
+
+std::string Cells(size_t count) {
+  return std::to_string(count) + (count == 1 ? " cell" : " cells");
+}
+
+// What something is called, and beside it what it does, broken between words.
+std::string HelpLine(std::string name, std::string_view help, size_t width) {
+  constexpr size_t kMargin = 14;
+  constexpr size_t kNarrowest = 10;
+  const size_t room = std::max(width, kMargin + kNarrowest) - kMargin;
+  std::string text;
+  while (!help.empty()) {
+    size_t end = help.size() <= room ? help.size() : help.rfind(' ', room);
+    if (end == std::string_view::npos) end = std::min(help.find(' '), help.size());
+    name.resize(std::max(name.size(), kMargin), ' ');
+    text += std::exchange(name, "") + std::string(help.substr(0, end)) + "\n";
+    help.remove_prefix(std::min(end + 1, help.size()));
   }
   return text;
 }
@@ -73,19 +96,23 @@ void Prompt::RunCommand(std::string_view line) {
 }
 
 void Prompt::Help(const std::string&) {
+  const size_t width = TerminalWidth(STDOUT_FILENO);
   std::string text;
   for (const Command& command : Commands()) {
     std::string usage = ":" + std::string(command.name);
     if (!command.argument.empty()) usage += " " + std::string(command.argument);
-    usage.resize(std::max<size_t>(usage.size(), 14), ' ');
-    text += usage + std::string(command.help) + "\n";
+    text += HelpLine(usage, command.help, width);
   }
-  text +=
-      "Enter         run the cell when it is whole, else a new line; Alt-Enter: always a new line\n"
-      "Tab           complete; NAME? and NAME?? say what something is\n"
-      "Up, Down      through the cell, and at its edges through the history; Ctrl-R searches it\n"
-      "Ctrl-C        interrupt the cell, or drop what is typed\n"
-      "%lsmagic      the magics; !COMMAND runs a shell command\n";
+  for (const auto& [key, help] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"Enter",
+            "run the cell when it is whole, else a new line; Alt-Enter: always a new line"},
+           {"Tab", "complete; NAME? and NAME?? say what something is"},
+           {"Up, Down",
+            "through the cell, and at its edges through the history; Ctrl-R searches it"},
+           {"Ctrl-C", "interrupt the cell, or drop what is typed"},
+           {"%lsmagic", "the magics; !COMMAND runs a shell command"}}) {
+    text += HelpLine(key, help, width);
+  }
   WriteAll(STDOUT_FILENO, text);
   Show();
 }
@@ -99,7 +126,7 @@ void Prompt::Reset(const std::string&) {
 
 void Prompt::Save(const std::string& path) {
   const absl::Status status = SaveCells(log().cells(), path);
-  Say(status.ok() ? std::to_string(log().cells().size()) + " cells saved in " + path
+  Say(status.ok() ? Cells(log().cells().size()) + " saved in " + path
                   : std::string(status.message()));
   Show();
 }
@@ -172,7 +199,11 @@ void Prompt::Branch(const std::string& name) {
 
 void Prompt::Switch(const std::string& name) {
   session_.Switch(name, [this](const absl::Status& status) {
-    if (!status.ok()) Say(std::string(status.message()));
+    if (status.ok()) {
+      LoadHistory();
+    } else {
+      Say(std::string(status.message()));
+    }
     Show();
   });
 }
@@ -186,8 +217,7 @@ void Prompt::Sessions(const std::string&) {
     std::string text;
     for (const PromptSession::Listed& listed : *sessions) {
       text += (listed.name == session_.name() ? "* " : "  ") + Printable(listed.name) + ", " +
-              std::to_string(listed.cells_run) + " cells run" + (listed.busy ? ", busy" : "") +
-              "\n";
+              Cells(listed.cells_run) + " run" + (listed.busy ? ", busy" : "") + "\n";
     }
     WriteAll(STDOUT_FILENO, text);
     Show();

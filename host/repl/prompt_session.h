@@ -21,12 +21,14 @@ namespace cellar::host {
 // Hears of the prompt's own cells as an observer of their calls, and of what others do.
 class PromptSessionListener : public CallObserver {
  public:
-  // Who sees a cell of another, made by `by`.
-  virtual CallObserver& Others(const std::string& by) = 0;
+  // Who sees a cell of another.
+  virtual CallObserver& Others(const WatchedCall& call) = 0;
   // Another has done something to the session.
   virtual void OnChange(SessionChange change) = 0;
   // next_cell() or running_by() is another.
   virtual void OnMoved() = 0;
+  // The daemon has to be started first, and that takes a while.
+  virtual void OnWaitsForDaemon() = 0;
   // The daemon has ended, and the sessions with it.
   virtual void OnLost() = 0;
 };
@@ -51,6 +53,8 @@ class PromptSession {
 
   // Of the session that cells run in.
   virtual std::string name() const = 0;
+  // The name under which what is typed is remembered; or empty, which is one too.
+  virtual std::string history() const = 0;
   // Whether it is the one that a prompt without a name has.
   virtual bool is_nameless() const = 0;
   virtual uint32_t next_cell() const = 0;
@@ -58,7 +62,7 @@ class PromptSession {
   // Runs a cell; the listener is told of it. `done`: a Status that is not ok says that it was not
   // run, or that nobody knows what became of it.
   virtual void Run(std::string code, StatusCallback done) = 0;
-  // Whether a cell that Run was given is not done yet.
+  // Whether a cell that Run was given is not done yet, or something else waits for the daemon.
   virtual bool busy() const = 0;
   virtual void Interrupt() = 0;
   // Whose cell runs, if it is another's; or empty.

@@ -1,5 +1,6 @@
 #include "host/repl/shared_session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,9 @@ namespace cellar::host {
 namespace {
 
 using nlohmann::ordered_json;
+
+// A daemon that starts quicker is not worth a word.
+constexpr absl::Duration kWorthTelling = absl::Seconds(1);
 
 Standing StandingIn(const ordered_json& done) {
   Standing standing = {.before_cell = static_cast<uint32_t>(NumberIn(done, "before_cell"))};
@@ -54,11 +58,24 @@ void SharedSession::Start(PromptSessionListener& listener, StatusCallback ready)
   Connect(std::move(ready));
 }
 
-// A daemon that has to be started first is waited for: there is nothing else to do.
+SharedSession::~SharedSession() {
+  StopDialling();
+  replies_->Close();
+}
+
 void SharedSession::Connect(StatusCallback done) {
   if (link_ != nullptr) return done(absl::OkStatus());
-  absl::StatusOr<std::unique_ptr<Client>> client = DialOrStartDaemon(options_.env);
-  if (!client.ok()) return done(client.status());
+  waiting_.push_back(std::move(done));
+  if (dial_) return;
+  dial_.emplace(loop_, options_.env, [this](absl::StatusOr<std::unique_ptr<Client>> client) {
+    OnDialled(std::move(client));
+  });
+  slow_dial_ = loop_.After(kWorthTelling, [this] { listener_->OnWaitsForDaemon(); });
+}
+
+void SharedSession::OnDialled(absl::StatusOr<std::unique_ptr<Client>> client) {
+  StopDialling();
+  if (!client.ok()) return TellWaiting(client.status());
   const auto on_other = [this](const Frame& frame) {
     if (TextIn(frame, "type") != "withdraw") return;
     OnWithdraw(static_cast<uint64_t>(NumberIn(frame, "call")));
@@ -67,7 +84,22 @@ void SharedSession::Connect(StatusCallback done) {
       std::make_unique<Link>(loop_, (*client)->socket(),
                              Link::Events{.on_other = on_other, .on_gone = [this] { OnGone(); }});
   link_->Ask({{"type", "hello"}, {"input", true}}, [](const Frame&) {});
-  Watch(options_.name, std::move(done));
+  Watch(options_.name, [this](const absl::Status& status) { TellWaiting(status); });
+}
+
+void SharedSession::StopDialling() {
+  dial_.reset();
+  loop_.Cancel(std::exchange(slow_dial_, 0));
+}
+
+void SharedSession::TellWaiting(const absl::Status& status) {
+  for (StatusCallback& done : std::exchange(waiting_, {})) done(status);
+}
+
+void SharedSession::Interrupt() {
+  if (waiting_.empty()) return Cancel(call_);
+  StopDialling();
+  TellWaiting(absl::CancelledError("given up: there is no daemon yet"));
 }
 
 void SharedSession::Watch(const std::string& name, StatusCallback done) {
@@ -97,12 +129,22 @@ void SharedSession::OnWatched(const Frame& frame) {
   const std::string type = TextIn(frame, "type");
   if (type == "state") return OnState(frame);
   if (!frame.contains("call")) return TellOf(frame, *listener_);  // of the session itself
-  if (type == "started") shown_by_ = TextIn(frame, "by");
-  TellOf(frame, listener_->Others(shown_by_));
-  if (type == "finished" && NumberIn(frame, "execution_count") > 0) {
-    // A call may have another cell; where the session stands is said when it is over.
-    next_cell_ = static_cast<uint32_t>(NumberIn(frame, "execution_count")) + 1;
+  WatchedCall& call = shown_[TextIn(frame, "call")];
+  const auto number = static_cast<uint32_t>(NumberIn(frame, "execution_count"));
+  if (type == "started") {
+    call = {.handle = TextIn(frame, "call"),
+            .by = TextIn(frame, "by"),
+            .is_nested = frame.value("nested", false)};
+    if (!call.is_nested) MoveTo(number);
   }
+  TellOf(frame, listener_->Others(call));
+  // A call may have another cell; where the session stands is said when it is over.
+  if (type == "finished") MoveTo(std::max(next_cell_, number + 1));
+}
+
+void SharedSession::MoveTo(uint32_t cell) {
+  next_cell_ = cell;
+  listener_->OnMoved();
 }
 
 void SharedSession::OnState(const Frame& frame) {
@@ -110,6 +152,7 @@ void SharedSession::OnState(const Frame& frame) {
   other_call_.clear();
   other_by_.clear();
   const Frame running = frame.value("running", Frame());
+  if (!running.is_object()) shown_.clear();
   if (running.is_object() && !(running.contains("own") && running["own"] == true)) {
     other_call_ = TextIn(running, "call");
     other_by_ = TextIn(running, "by");
@@ -203,7 +246,9 @@ void SharedSession::Cancel(const std::string& call) {
   link_->Ask({{"type", "cancel"}, {"call", call}}, [](const Frame&) {});
 }
 
+// A daemon that was started for it would have nothing to say.
 void SharedSession::Complete(std::string text, uint32_t cursor, QueryCallback done) {
+  if (link_ == nullptr) return done(absl::UnavailableError("there is no daemon"));
   Ask({{"type", "complete"}, {"text", std::move(text)}, {"cursor", cursor}},
       [done = std::move(done)](absl::StatusOr<Frame> frame) mutable {
         if (!frame.ok()) return done(frame.status());

@@ -3,14 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "host/base/event_loop.h"
 #include "host/bridge/provider.h"
 #include "host/repl/prompt_session.h"
 #include "host/runtime/environment.h"
+#include "host/serve/background_dial.h"
 #include "host/serve/link.h"
 
 namespace cellar::host {
@@ -27,16 +31,17 @@ class SharedSession : public PromptSession {
  public:
   // `desk` is asked when a cell of this prompt asks for input; it outlives this.
   SharedSession(EventLoop& loop, BridgeProvider& desk, SharedSessionOptions options);
-  ~SharedSession() override { replies_->Close(); }
+  ~SharedSession() override;
 
   void Start(PromptSessionListener& listener, StatusCallback ready) override;
   void Leave(absl::AnyInvocable<void()> done) override { done(); }
   std::string name() const override { return options_.name; }
+  std::string history() const override { return options_.name; }
   bool is_nameless() const override { return false; }
   uint32_t next_cell() const override { return next_cell_; }
   void Run(std::string code, StatusCallback done) override;
-  bool busy() const override { return !call_.empty(); }
-  void Interrupt() override { Cancel(call_); }
+  bool busy() const override { return !call_.empty() || !waiting_.empty(); }
+  void Interrupt() override;
   std::string running_by() const override { return other_by_; }
   void InterruptOther() override { Cancel(other_call_); }
   void Complete(std::string text, uint32_t cursor, QueryCallback done) override;
@@ -51,9 +56,13 @@ class SharedSession : public PromptSession {
 
   // Connects, if there is no daemon at the other end.
   void Connect(StatusCallback done);
+  void OnDialled(absl::StatusOr<std::unique_ptr<Client>> client);
+  void StopDialling();
+  void TellWaiting(const absl::Status& status);
   void Watch(const std::string& name, StatusCallback done);
   void OnWatched(const Frame& frame);
   void OnState(const Frame& frame);
+  void MoveTo(uint32_t cell);
   void OnGone();
   void OnInput(const Frame& frame);
   void OnWithdraw(uint64_t call);
@@ -68,12 +77,15 @@ class SharedSession : public PromptSession {
   SharedSessionOptions options_;
   PromptSessionListener* listener_ = nullptr;
   std::unique_ptr<Link> link_;  // null: there is no daemon at the other end
-  std::string watch_;           // the id of the request to watch the session
-  uint64_t watches_ = 0;        // so many there have been; only the last one counts
-  std::string call_;            // the id of the own call under way; or empty
-  std::string other_call_;      // the handle of another's that runs; or empty
+  std::optional<BackgroundDial> dial_;
+  EventLoop::TimerId slow_dial_ = 0;
+  std::vector<StatusCallback> waiting_;  // for the daemon
+  std::string watch_;                    // the id of the request to watch the session
+  uint64_t watches_ = 0;                 // so many there have been; only the last one counts
+  std::string call_;                     // the id of the own call under way; or empty
+  std::string other_call_;               // the handle of another's that runs; or empty
   std::string other_by_;
-  std::string shown_by_;  // whose the cell is that the frames of the watch tell of
+  std::map<std::string, WatchedCall> shown_;  // the calls that the watch tells of, by handle
   uint32_t next_cell_ = 1;
   int own_changes_ = 0;       // resets and rewinds asked for here
   std::set<uint64_t> asked_;  // the calls that wait for input

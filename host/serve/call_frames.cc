@@ -79,6 +79,7 @@ CellResult CellOf(const ordered_json& frame) {
   }
   outcome.execution_count = static_cast<uint32_t>(NumberIn(frame, "execution_count"));
   outcome.duration = absl::Milliseconds(NumberIn(frame, "duration_ms"));
+  outcome.timed_out = FlagIn(frame, "timed_out");
   outcome.state_detail = TextIn(frame, "state_detail");
   for (const ordered_json& notice : frame.value("notices", ordered_json::array())) {
     if (notice.is_string()) outcome.notices.push_back(notice.get<std::string>());

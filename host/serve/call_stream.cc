@@ -79,28 +79,34 @@ class OwnStream : public CallStream {
 
 class WatchedStream : public OwnStream {
  public:
-  WatchedStream(EventLoop& loop, RequestId id, std::string handle, std::string by, Send send)
+  WatchedStream(EventLoop& loop, RequestId id, WatchedCall call, std::function<uint32_t()> number,
+                Send send)
       : OwnStream(loop, std::move(id), std::move(send)),
-        handle_(std::move(handle)),
-        by_(std::move(by)) {}
+        call_(std::move(call)),
+        number_(std::move(number)) {}
 
  private:
   Frame CellFrame(std::string_view type) const override {
     Frame frame = OwnStream::CellFrame(type);
-    frame.Key("call").String(handle_);
+    frame.Key("call").String(call_.handle);
     return frame;
   }
 
   void SendStarted(const CallCell& cell) override {
     Frame frame = CellFrame("started");
     frame.Key("title").String(cell.title);
-    frame.Key("by").String(by_);
+    frame.Key("by").String(call_.by);
     frame.Key("code").String(cell.code);
+    if (call_.is_nested) {
+      frame.Key("nested").Bool(true);
+    } else {
+      frame.Key("execution_count").Number(number_());
+    }
     Emit(frame.Take());
   }
 
-  const std::string handle_;
-  const std::string by_;
+  const WatchedCall call_;
+  const std::function<uint32_t()> number_;
 };
 
 class BareStream : public CallStream {
@@ -172,9 +178,9 @@ std::unique_ptr<CallStream> CallStream::Create(EventLoop& loop, bool is_bare, Re
 }
 
 std::unique_ptr<CallStream> CallStream::CreateWatched(EventLoop& loop, RequestId id,
-                                                      std::string handle, std::string by,
-                                                      Send send) {
-  return std::make_unique<WatchedStream>(loop, std::move(id), std::move(handle), std::move(by),
+                                                      WatchedCall call,
+                                                      std::function<uint32_t()> number, Send send) {
+  return std::make_unique<WatchedStream>(loop, std::move(id), std::move(call), std::move(number),
                                          std::move(send));
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "host/base/event_loop.h"
 #include "host/eval/call_runner.h"
 #include "host/eval/result.h"
+#include "host/eval/session_watcher.h"
 #include "host/serve/frame.h"
 #include "host/serve/last_line.h"
 #include "host/serve/text_decoder.h"
@@ -26,9 +28,9 @@ class CallStream : public CallObserver {
   using Send = std::function<void(std::string frame)>;
 
   static std::unique_ptr<CallStream> Create(EventLoop& loop, bool is_bare, RequestId id, Send send);
-  // For a watch: of the call of that handle, made by `by`.
-  static std::unique_ptr<CallStream> CreateWatched(EventLoop& loop, RequestId id,
-                                                   std::string handle, std::string by, Send send);
+  // For a watch. `number` says which cell of the session it is that starts.
+  static std::unique_ptr<CallStream> CreateWatched(EventLoop& loop, RequestId id, WatchedCall call,
+                                                   std::function<uint32_t()> number, Send send);
 
   CallStream(EventLoop& loop, RequestId id, Send send)
       : loop_(loop), id_(std::move(id)), send_(std::move(send)) {}

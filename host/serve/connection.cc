@@ -274,8 +274,11 @@ void Connection::Do(const RequestId& id, WatchRequest request) {
 
 void Connection::StartWatch(const RequestId& id, const std::string& session) {
   const auto is_own = [this](const std::string& handle) {
-    return std::ranges::any_of(
-        calls_, [&](const auto& call) { return HandleOf(call.second.call) == handle; });
+    return std::ranges::any_of(calls_, [&](const auto& each) {
+      const RunningCall& running = each.second;
+      const CallId id = running.notebook != nullptr ? running.notebook->visit() : running.call;
+      return HandleOf(id) == handle;
+    });
   };
   std::unique_ptr<SessionWatch>& watch = watches_[id];
   watch = std::make_unique<SessionWatch>(
@@ -348,8 +351,8 @@ Frame Connection::CallFrame(std::string_view type, const BridgeCall& call) const
   if (is_own) caller->second.stream->FlushText();
   Frame frame(type, is_own ? caller->first : RequestId());
   frame.Key("call").Number(static_cast<int64_t>(call.id));
-  if (is_own && caller->second.call != 0) {
-    frame.Key("parent").String(HandleOf(caller->second.call));
+  if (const CallId parent = server_.service_.CallerOf(call.id); parent != 0) {
+    frame.Key("parent").String(HandleOf(parent));
   }
   frame.Key("session").String(call.session);
   return frame;

@@ -12,12 +12,29 @@ absl::StatusOr<PreparedRun> Prepare(const NotebookRunRequest& request) {
   return PrepareRun(request);
 }
 
+// Tells one who has come late, and watches as one watches calls.
+class NewcomerToRun : public NotebookRunObserver {
+ public:
+  explicit NewcomerToRun(CallObserver& newcomer) : newcomer_(newcomer) {}
+
+  void OnCellStarted(size_t, size_t cell, const std::string& source) override {
+    newcomer_.OnCellStarted(cell, {.code = source});
+  }
+  void OnText(Stream stream, std::string_view text) override { newcomer_.OnText(stream, text); }
+  void OnDisplay(const wire::Display& display) override { newcomer_.OnDisplay(display); }
+
+ private:
+  CallObserver& newcomer_;
+};
+
 }  // namespace
 
-NotebookJob::NotebookJob(EventLoop& loop, SessionRegistry& registry, TaskThread& files,
-                         NotebookSessionRun request, CallStream* stream, DoneCallback done)
+NotebookJob::NotebookJob(EventLoop& loop, SessionRegistry& registry, CallService& service,
+                         TaskThread& files, NotebookSessionRun request, CallStream* stream,
+                         DoneCallback done)
     : loop_(loop),
       registry_(registry),
+      service_(service),
       files_(files),
       request_(std::move(request)),
       stream_(stream),
@@ -25,6 +42,7 @@ NotebookJob::NotebookJob(EventLoop& loop, SessionRegistry& registry, TaskThread&
 
 NotebookJob::~NotebookJob() {
   *alive_ = false;
+  LeaveSession();
   if (runner_ != nullptr) (void)runner_->SaveNow();
 }
 
@@ -65,7 +83,25 @@ void NotebookJob::OnHold(absl::StatusOr<SessionHold> hold) {
         if (!status.ok()) return Finish(status);
         Finish(Outcome{runner_->result(), runner_->path(), runner_->SaveNow()});
       });
+  EnterSession();
   runner_->Start();
+}
+
+// A session of its own has no name by which it could be watched.
+void NotebookJob::EnterSession() {
+  if (request_.session.empty()) return;
+  visit_ = service_.Enter({.session = request_.session,
+                           .by = request_.by,
+                           .cancel = [this] { Cancel(); },
+                           .recount =
+                               [this](CallObserver& newcomer) {
+                                 NewcomerToRun observer(newcomer);
+                                 runner_->Recount(observer);
+                               }});
+}
+
+void NotebookJob::LeaveSession() {
+  if (visit_ != 0) service_.Leave(std::exchange(visit_, 0));
 }
 
 void NotebookJob::Cancel() {
@@ -92,26 +128,33 @@ void NotebookJob::Finish(absl::StatusOr<Outcome> outcome) {
     if (!*alive) return;
     runner_.reset();
     hold_.reset();
+    LeaveSession();
     DoneCallback done = std::move(done_);
     done(std::move(outcome));
   });
 }
 
-void NotebookJob::OnCellStarted(size_t, size_t cell) {
-  if (stream_ != nullptr) stream_->OnCellStarted(cell, {});
+template <typename Tell>
+void NotebookJob::ToAll(Tell tell) {
+  if (stream_ != nullptr) tell(static_cast<CallObserver&>(*stream_));
+  if (visit_ != 0) tell(service_.AudienceOf(visit_));
+}
+
+void NotebookJob::OnCellStarted(size_t, size_t cell, const std::string& source) {
+  ToAll([&](CallObserver& to) { to.OnCellStarted(cell, {.code = source}); });
 }
 
 void NotebookJob::OnText(Stream stream, std::string_view text) {
-  if (stream_ != nullptr) stream_->OnText(stream, text);
+  ToAll([&](CallObserver& to) { to.OnText(stream, text); });
 }
 
 void NotebookJob::OnDisplay(const wire::Display& display) {
-  if (stream_ != nullptr) stream_->OnDisplay(display);
+  ToAll([&](CallObserver& to) { to.OnDisplay(display); });
 }
 
 void NotebookJob::OnCellFinished(size_t cell, const CellOutcome& outcome, bool) {
-  if (stream_ == nullptr) return;
-  stream_->OnCellFinished(cell, {.status = RunStatusOf(outcome.status), .outcome = outcome});
+  const CellResult result = {.status = RunStatusOf(outcome.status), .outcome = outcome};
+  ToAll([&](CallObserver& to) { to.OnCellFinished(cell, result); });
 }
 
 }  // namespace cellar::host

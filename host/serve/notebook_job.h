@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "host/base/event_loop.h"
 #include "host/base/task_thread.h"
+#include "host/eval/call_service.h"
 #include "host/execute/notebook_runner.h"
 #include "host/serve/call_stream.h"
 #include "host/serve/notebook_request.h"
@@ -32,7 +33,7 @@ class NotebookJob : private NotebookRunObserver {
   using DoneCallback = absl::AnyInvocable<void(absl::StatusOr<Outcome>)>;
 
   // What it borrows outlives it; `stream` is null, or is taken away by Abandon.
-  NotebookJob(EventLoop& loop, SessionRegistry& registry, TaskThread& files,
+  NotebookJob(EventLoop& loop, SessionRegistry& registry, CallService& service, TaskThread& files,
               NotebookSessionRun request, CallStream* stream, DoneCallback done);
   // When the host ends in the middle, what there is is saved.
   ~NotebookJob() override;
@@ -44,6 +45,9 @@ class NotebookJob : private NotebookRunObserver {
   // Its client is gone: nothing is streamed any more, and it is cancelled.
   void Abandon();
 
+  // By which those who watch the session know it; 0 when it has none that can be watched.
+  CallId visit() const { return visit_; }
+
   // Whether one of its cells waits for that call to the host.
   bool HasCall(uint64_t call) const { return hold_ && hold_->session().HasCall(call); }
 
@@ -51,15 +55,20 @@ class NotebookJob : private NotebookRunObserver {
   void OnPrepared(absl::StatusOr<PreparedRun> prepared);
   void OnHold(absl::StatusOr<SessionHold> hold);
   void FinishUnstarted();
+  void EnterSession();
+  void LeaveSession();
   void Finish(absl::StatusOr<Outcome> outcome);
 
-  void OnCellStarted(size_t place, size_t cell) override;
+  void OnCellStarted(size_t place, size_t cell, const std::string& source) override;
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
   void OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) override;
+  template <typename Tell>
+  void ToAll(Tell tell);
 
   EventLoop& loop_;
   SessionRegistry& registry_;
+  CallService& service_;
   TaskThread& files_;
   NotebookSessionRun request_;
   CallStream* stream_;
@@ -69,6 +78,7 @@ class NotebookJob : private NotebookRunObserver {
   TicketId ticket_ = 0;
   bool cancelled_ = false;
   std::optional<SessionHold> hold_;
+  CallId visit_ = 0;
   std::unique_ptr<NotebookRunner> runner_;  // gone before the hold, whose session it uses
   // False once the job is gone; tasks posted from the thread for files look here first.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -289,6 +289,7 @@ absl::StatusOr<NotebookSessionRun> ReadNotebookRun(json& request) {
   what.session = fields.Text("session");
   what.interpreter = fields.Text("interpreter");
   what.owner = fields.Text("owner");
+  if (const std::string by = fields.Text("by"); !by.empty()) what.by = by;
   what.stream = fields.Flag("stream", true);
   CELLAR_RETURN_IF_ERROR(fields.Finish());
   CELLAR_ASSIGN_OR_RETURN(what.run.parameters, ParametersFrom(parameters));

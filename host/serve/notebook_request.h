@@ -26,6 +26,7 @@ struct NotebookSessionRun {
   std::string session;      // empty: one of its own, closed when the run has ended
   std::string interpreter;  // of a session that is opened for it; empty: as the host
   std::string owner;
+  std::string by = "another client";  // who runs it, for those who watch the session
   bool stream = true;
 };
 

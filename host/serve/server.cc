@@ -48,7 +48,7 @@ NotebookJob& Server::RunNotebook(NotebookSessionRun request, CallStream* stream,
                                  NotebookJob::DoneCallback done) {
   auto place = notebooks_.emplace(notebooks_.end());
   *place = std::make_unique<NotebookJob>(
-      loop_, registry_, files_, std::move(request), stream,
+      loop_, registry_, service_, files_, std::move(request), stream,
       [this, place, done = std::move(done)](absl::StatusOr<NotebookJob::Outcome> outcome) mutable {
         const std::unique_ptr<NotebookJob> over = std::move(*place);
         notebooks_.erase(place);

@@ -37,12 +37,23 @@ void SessionWatch::Start() {
   if (running_.empty()) SendState("");  // else it has been said
 }
 
-std::unique_ptr<CallObserver> SessionWatch::OnCall(const std::string& handle, const Call& call) {
-  running_ = handle;
-  by_ = call.by;
-  SendState("");
-  if (is_own_(handle)) return nullptr;
-  return CallStream::CreateWatched(place_.loop, id_, handle, by_, send_);
+std::unique_ptr<CallObserver> SessionWatch::OnCall(const WatchedCall& call) {
+  // One that is nested has the session no more than the one that waits for it.
+  if (!call.is_nested) {
+    running_ = call.handle;
+    by_ = call.by;
+    SendState("");
+  }
+  if (is_own_(call.handle)) return nullptr;
+  return CallStream::CreateWatched(
+      place_.loop, id_, call, [this] { return CellThatStarts(); }, send_);
+}
+
+// Who comes late is told of a cell that has its number already.
+uint32_t SessionWatch::CellThatStarts() const {
+  const Session* session = place_.registry.Find(session_);
+  if (session == nullptr) return 1;
+  return session->busy() ? session->next_cell() - 1 : session->next_cell();
 }
 
 void SessionWatch::OnCallOver(const std::string& handle) {

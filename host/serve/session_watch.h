@@ -4,6 +4,7 @@
 // Lives on the loop's thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -34,11 +35,12 @@ class SessionWatch : public SessionWatcher {
   void Start();
 
  private:
-  std::unique_ptr<CallObserver> OnCall(const std::string& handle, const Call& call) override;
+  std::unique_ptr<CallObserver> OnCall(const WatchedCall& call) override;
   void OnCallOver(const std::string& handle) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
   void OnChange(SessionChange change) override;
 
+  uint32_t CellThatStarts() const;
   void SendState(std::string_view change);
 
   const Place place_;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -80,6 +81,21 @@ void MeasureColdStart(const Counts& counts) {
   PrintSeconds("cold_start_python", python);
 }
 
+// What a call on a session of the daemon takes beyond the start of a process.
+void MeasureWarmCall(const Counts& counts) {
+  const std::string cellar = host::ExecutableDirectory() + "/cellar";
+  const std::vector<std::string> call = {cellar, "eval", "-s", "bench", "1+1"};
+  setenv("XDG_RUNTIME_DIR", std::filesystem::current_path().c_str(), /*overwrite=*/1);
+  SecondsOfProgram(call);  // the daemon is up
+  Samples over;
+  for (int i = 0; i < counts.cold_starts; ++i) {
+    over.Add(SecondsOfProgram(call) - SecondsOfProgram({cellar, "--version"}));
+  }
+  SecondsOfProgram({cellar, "daemon", "stop"});
+  unsetenv("XDG_RUNTIME_DIR");
+  PrintSeconds("warm_call", over);
+}
+
 void MeasureNewSession(Host& host, const Counts& counts) {
   Samples ours;
   Samples python;
@@ -150,6 +166,7 @@ void Main(const Counts& counts) {
   PrintLoad("load_before");
   ProcessPingPong ping_pong;
   MeasureColdStart(counts);
+  MeasureWarmCall(counts);
   const std::unique_ptr<Host> host = Must(Host::Start({.artifacts_directory = "artifacts"}));
   {
     std::unique_ptr<Session> session = Must(host->Open());

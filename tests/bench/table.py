@@ -33,6 +33,7 @@ def rows(values):
     asked = values.get("queue_asked", (0, ""))[0]
     return [
         Row("cold start: cellar eval '1+1'", "cold_start", "cold_start_python", cold, ratio_at_most=1.3),
+        Row("warm cellar eval -s, over a bare start", "warm_call", at_most=0.010),
         Row("new session -> first result", "new_session", "new_session_python", cold, at_most=0.005),
         Row("worker exits -> next result", "respawn", "respawn_python", cold, at_most=0.010),
         Row("SIGKILL -> outcome", "death", at_most=0.005),

@@ -84,6 +84,13 @@ class LineClient:
                 frames.append(frame)
         return frames
 
+    def printed(self, id, until):
+        """What a request's cells print, in however many frames, up to and including `until`."""
+        text = ""
+        while not text.endswith(until):
+            text += self.next_frame(id, "stdout")["text"]
+        return text
+
     def done(self, id, **options):
         return self.next_frame(id, "done", **options)
 

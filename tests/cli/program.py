@@ -131,12 +131,14 @@ class Terminal:
 class Screen:
     """The program in tmux, which shows what a person would see."""
 
-    def __init__(self, test, *args, columns=80, rows=24, env=None):
+    def __init__(self, test, *args, columns=80, rows=24, env=None, stays=False):
+        """With `stays` the screen can be looked at when the program has ended."""
         self.socket = f"cellar-{uuid.uuid4()}"
         variables = [f"{name}={value}" for name, value in {**test.env, **(env or {})}.items() if name != "TERM"]
         test.addCleanup(subprocess.run, ["tmux", "-L", self.socket, "kill-server"], capture_output=True)
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
-                  "env", "-i", "TERM=screen-256color", *variables, CELLAR, *args)
+                  "env", "-i", "TERM=screen-256color", *variables, CELLAR, *args,
+                  *((";", "set-option", "remain-on-exit", "on") if stays else ()))
 
     def tmux(self, *args):
         result = subprocess.run(["tmux", "-L", self.socket, *args], env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
@@ -165,6 +167,20 @@ class Screen:
             wait_until(lambda: self.text().endswith(text), "")
         except AssertionError:
             raise AssertionError(f"the screen should end with:\n{text}\nand is:\n{self.text()}") from None
+
+    def wait_to_show(self, text):
+        """Waits until `text` is somewhere on the screen."""
+        self.wait_to_match(re.escape(text))
+
+    def wait_to_match(self, pattern):
+        """The same for a regular expression. Returns what the screen showed."""
+        def shown():
+            text = self.text()
+            return re.search(pattern, text) and text
+        try:
+            return wait_until(shown, "")
+        except AssertionError:
+            raise AssertionError(f"the screen should show:\n{pattern}\nand is:\n{self.text()}") from None
 
 
 def without_colour(text):

@@ -1,31 +1,20 @@
 """One session, several at it: `cellar repl -s`, what others do there, and the watch of the line protocol under it."""
+import fcntl
 import json
 import os
 import signal
-import tempfile
 import unittest
 
 from program import DEADLINE_S, Screen, Terminal, wait_until
+from prompt import SLEEP, AtPrompt
 from test_daemon import DaemonTest
 
-SLEEP = "import time; print('on', flush=True); time.sleep(600)"
 
+class AttachTest(AtPrompt, DaemonTest):
+    command = ("repl", "-s", "work")
 
-class AttachTest(DaemonTest):
-    def setUp(self):
-        super().setUp()
-        state = tempfile.TemporaryDirectory()
-        self.addCleanup(state.cleanup)
-        self.env["XDG_STATE_HOME"] = state.name
-        self.state = state.name
-
-    def screen(self, **options):
-        screen = Screen(self, "repl", "-s", "work", **options)
-        screen.wait_for("In [1]:")
-        return screen
-
-    def wait_for_text(self, screen, text):
-        wait_until(lambda: text in screen.text(), f"{text!r} on the screen")
+    def sessions(self):
+        return self.run_cellar("sessions")[1]
 
 
 class Watches(AttachTest):
@@ -42,13 +31,8 @@ class Watches(AttachTest):
         other.eval("print('out'); 6 * 7", session="work", by="Ada")
         started = self.watcher.next_frame("w", "started")
         call = started["call"]
-        self.assertEqual((started["by"], started["code"]), ("Ada", "print('out'); 6 * 7"))
-        text = ""
-        while not text.endswith("\n"):
-            stdout = self.watcher.next_frame("w", "stdout")
-            self.assertEqual(stdout["call"], call)
-            text += stdout["text"]
-        self.assertEqual(text, "out\n")
+        self.assertEqual((started["by"], started["code"], started["execution_count"]), ("Ada", "print('out'); 6 * 7", 2))
+        self.assertEqual(self.watcher.printed("w", until="\n"), "out\n")
         self.assertEqual(self.watcher.next_frame("w", "result")["data"]["text/plain"], "42")
         self.assertEqual(self.watcher.next_frame("w", "finished")["status"], "complete")
         busy = self.watcher.next_frame("w", "state")
@@ -65,11 +49,11 @@ class Watches(AttachTest):
     def test_who_comes_late_is_told_what_the_cell_has_printed(self):
         other = self.connect()
         other.send(id="1", type="eval", session="work", cells=[{"code": SLEEP}])
-        self.assertEqual(other.next_frame("1", "stdout")["text"], "on\n")
+        self.assertEqual(other.printed("1", until="\n"), "on\n")
         late = self.connect()
         late.send(id="w", type="watch", session="work")
         self.assertEqual(late.next_frame("w", "started")["code"], SLEEP)
-        self.assertEqual(late.next_frame("w", "stdout")["text"], "on\n")
+        self.assertEqual(late.printed("w", until="\n"), "on\n")
         late.ask("cancel", call=late.next_frame("w", "state")["running"]["call"])
         self.assertEqual(late.next_frame("w", "finished")["status"], "cancelled")
         self.assertEqual(other.done("1")["status"], "cancelled")
@@ -119,12 +103,11 @@ class IdleWatch(AttachTest):
 class Prompt(AttachTest):
     def test_state_is_shared_with_eval(self):
         self.run_in_session("x = 6")
-        screen = Screen(self, "repl", "-s", "work")
-        screen.wait_for("work In [2]:")
+        screen = self.screen(at="work In [2]:")
         screen.keys("x = x * 7; x", "Enter")
         screen.wait_for("\n42\nwork In [3]:")
         screen.keys("C-d")
-        wait_until(lambda: "idle" in self.run_cellar("sessions")[1], "the session after the prompt")
+        wait_until(lambda: "idle" in self.sessions(), "the session after the prompt")
         self.assertEqual(self.run_in_session("x")[1], "42\n")
 
     def test_the_cells_of_others_are_shown_above_what_is_typed(self):
@@ -151,14 +134,14 @@ class Prompt(AttachTest):
     def test_ctrl_c_interrupts_the_own_cell_and_asks_for_that_of_another(self):
         screen = self.screen()
         screen.keys(SLEEP, "Enter")
-        self.wait_for_text(screen, "\non")
+        screen.wait_to_show("\non")
         screen.keys("C-c")
         screen.wait_for("state kept\nwork In [2]:")
         other = self.start("eval", "-s", "work", SLEEP)
         self.assertEqual(other.stdout.readline(), b"on\n")
-        self.wait_for_text(screen, f"process {other.pid} runs cell 2:")
+        screen.wait_to_show(f"process {other.pid} runs cell 2:")
         screen.keys("C-c")
-        self.wait_for_text(screen, f"interrupt the cell of eval, process {other.pid}? [y/N]")
+        screen.wait_to_show(f"interrupt the cell of eval, process {other.pid}? [y/N]")
         screen.keys("n")
         screen.wait_for("work In [2]:")
         self.assertIsNone(other.poll())
@@ -172,40 +155,57 @@ class Prompt(AttachTest):
         self.assertEqual(other.stdout.readline(), b"on\n")
         screen.wait_for("\non\nwork In [1]:")
         screen.keys("'mine'", "Enter")
-        self.wait_for_text(screen, f"cellar: waits for the cell of eval, process {other.pid}; Ctrl-C gives it up")
+        screen.wait_to_show(f"cellar: waits for the cell of eval, process {other.pid}; Ctrl-C gives it up")
         screen.keys("C-c")
         screen.wait_for("was not run\nwork In [1]:")
         self.assertIsNone(other.poll())
         screen.keys("'mine again'", "Enter")
-        self.wait_for_text(screen, "'mine again'\ncellar: waits")
+        screen.wait_to_show("'mine again'\ncellar: waits")
         self.run_cellar("interrupt", "work")
         screen.wait_for("\n'mine again'\nwork In [3]:")
 
     def test_ctrl_d_asks_before_it_ends_the_own_cell(self):
-        terminal = Terminal(self, "repl", "-s", "work")
-        terminal.wait_for("]: ")
+        terminal = self.prompt()
         terminal.send(SLEEP + "\r")
         terminal.wait_for("on\r\n")
         terminal.send("\x04")
         terminal.wait_for("[y/N]")
         terminal.send("y")
         self.assertEqual(terminal.exit_code(), 0)
-        wait_until(lambda: "idle" in self.run_cellar("sessions")[1], "the session without its cell")
+        wait_until(lambda: "idle" in self.sessions(), "the session without its cell")
 
     def test_a_crash_is_said_and_the_prompt_goes_on(self):
         screen = self.screen()
         screen.keys("import os; os._exit(9)", "Enter")
-        self.wait_for_text(screen, "exited with code 9")
+        screen.wait_to_show("exited with code 9")
         screen.wait_for("work In [1]:")
         screen.keys("1 + 1", "Enter")
         screen.wait_for("this cell ran in a fresh session\nwork In [2]:")
+
+    def test_the_prompt_does_not_freeze_while_a_daemon_starts(self):
+        screen = self.screen()
+        os.kill(self.daemon_pid(), signal.SIGKILL)
+        screen.wait_for("the next cell starts anew\nwork In [1]:")
+        with open(os.path.join(self.directory, "start.lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            screen.keys("6 * 7", "Enter")
+            screen.wait_for("6 * 7\ncellar: waits for the daemon to start; Ctrl-C gives it up")
+            screen.keys("C-c")
+            screen.wait_for("cellar: given up: there is no daemon yet\nwork In [1]:")
+            screen.keys("6 * 9", "Enter")
+            screen.wait_for("6 * 9\ncellar: waits for the daemon to start; Ctrl-C gives it up")
+            another = Terminal(self, *self.command)
+            another.wait_for("waits for the daemon")
+            another.send("\x03")
+            self.assertEqual(another.exit_code(), 130)
+        screen.wait_for("\n54\nwork In [2]:")
 
     def test_a_daemon_that_is_killed_is_said_and_the_next_cell_starts_another(self):
         screen = self.screen()
         screen.keys("x = 1", "Enter")
         screen.wait_for("In [2]:")
         screen.keys(SLEEP, "Enter")
-        self.wait_for_text(screen, "\non")
+        screen.wait_to_show("\non")
         os.kill(self.daemon_pid(), signal.SIGKILL)
         screen.wait_for("the next cell starts anew\nwork In [1]:")
         screen.keys("x", "Enter")
@@ -234,7 +234,7 @@ class Prompt(AttachTest):
         screen = self.screen()
         screen.keys("x = [1]", "Enter")
         screen.wait_for("In [2]:")
-        wait_until(lambda: "rewinds to" in self.run_cellar("sessions")[1], "a snapshot")
+        wait_until(lambda: "rewinds to" in self.sessions(), "a snapshot")
         screen.keys("x.append(2)", "Enter")
         screen.wait_for("In [3]:")
         screen.keys(":undo", "Enter")
@@ -257,12 +257,88 @@ class Prompt(AttachTest):
         screen.wait_for("\nother In [4]:")
         screen.keys("x", "Enter")
         screen.wait_for("\n[1, 3, 4]\nother In [5]:")
+        screen.keys("Up", "Up")  # the history is the session's
+        screen.wait_for("other In [5]: x")
+        screen.keys("C-c")
         screen.keys(":sessions", "Enter")
-        screen.wait_for("  work, 4 cells run\n* other, 1 cells run\nother In [5]:")
+        screen.wait_for("  work, 4 cells run\n* other, 1 cell run\nother In [5]:")
         screen.keys(":reset", "Enter")
         screen.wait_for("a fresh namespace\nother In [1]:")
         screen.keys(":switch nowhere", "Enter")
         screen.wait_for(":sessions lists them\nother In [1]:")
+
+    def test_rewind(self):
+        screen = self.screen()
+        for i in (1, 2, 3):
+            screen.keys(f"x = {i}", "Enter")
+            screen.wait_for(f"In [{i + 1}]:")
+            wait_until(lambda: f"rewinds to {', '.join(map(str, range(2, i + 2)))}" in self.sessions(), "a snapshot")
+        screen.keys(":rewind 3", "Enter")
+        screen.wait_for("cellar: the state is that of before cell 3\nwork In [3]:")
+        screen.keys("x", "Enter")
+        screen.wait_for("\n2\nwork In [4]:")
+        screen.keys(":rewind 9", "Enter")
+        screen.wait_to_show("cellar: no snapshot stands before cell 9; the kept ones stand before 2, 3, 4\n")
+        screen.keys(":rewind", "Enter")
+        screen.wait_for("cellar: usage: :rewind N\nwork In [4]:")
+
+    def test_load_runs_the_cells_of_a_file_and_stops_at_one_that_fails(self):
+        path = os.path.join(self.state, "cells.py")
+        with open(path, "w") as file:
+            file.write("# %%\nx = 6\n# %%\nx * 7\n# %%\n1 / 0\n# %%\nprint('never')\n")
+        screen, onlooker = self.screen(), self.screen()
+        screen.keys(f":load {path}", "Enter")
+        screen.wait_for("ZeroDivisionError: division by zero\nwork In [4]:")
+        self.assertIn("\nwork In [1]: x = 6\nwork In [2]: x * 7\n42\nwork In [3]: 1 / 0\n", screen.text())
+        onlooker.wait_for("division by zero\nwork In [4]:")
+        self.assertIn("runs cell 2:\nx * 7\n42\n", onlooker.text())
+        screen.keys(f":load {path}.missing", "Enter")
+        screen.wait_to_show("No such file")
+
+    def test_question_marks_tell_what_something_is(self):
+        screen = self.screen()
+        screen.keys("def compute(first): 'Says what it does.'; return first", "Enter")
+        screen.wait_for("In [2]:")
+        screen.keys("compute?", "Enter")
+        screen.wait_for("In [3]:")
+        self.assertIn("Says what it does.", screen.text())
+        screen.keys("compute??", "Enter")
+        screen.wait_for("In [4]:")
+        self.assertIn("return first", screen.text().partition("compute??")[2])
+
+    def test_a_cell_that_runs_inside_ones_own_is_shown_and_not_saved(self):
+        path = os.path.join(self.state, "cells.py")
+        screen, onlooker = self.screen(), self.screen()
+        agent = self.connect()
+        agent.ask("tools", tools=[{"name": "ask"}])
+        screen.keys("x = 1; print('before'); print(tool.ask({})); x", "Enter")
+        call = agent.next_frame(type="call")
+        agent.eval("print('inside'); x = 2", session="work", parent=call["parent"], by="Ada")
+        agent.send(type="reply", call=call["call"], value="answer")
+        shown = "before\ncellar: Ada runs a cell inside this one:\nprint('inside'); x = 2\ninside\nanswer\n2\nwork In ["
+        screen.wait_to_show(shown)
+        onlooker.wait_to_show(shown)
+        screen.keys(f":save {path}", "Enter")
+        screen.wait_to_show("1 cell saved")
+        with open(path) as file:
+            self.assertNotIn("inside", file.read())
+
+    def test_a_notebook_that_runs_is_shown_and_can_be_interrupted(self):
+        path = os.path.join(self.state, "a.ipynb")
+        self.run_cellar("notebook", "new", path)
+        for code in (SLEEP, "x = 'from a notebook'; print(x)"):
+            self.run_cellar("notebook", "insert", path, "0", "--source", code)
+        screen = self.screen()
+        running = self.start("notebook", "run", "-s", "work", path)
+        screen.wait_for(f"cellar: notebook, process {running.pid} runs cell 2:\n{SLEEP}\non\nwork In [2]:")
+        self.assertIn(f"process {running.pid} runs cell 1:\nx = 'from a notebook'; print(x)\nfrom a notebook\n",
+                      screen.text())
+        late = self.screen(at=f"process {running.pid} runs cell 2:\n{SLEEP}\non\nwork In [2]:")
+        late.keys("C-c")
+        late.wait_to_show(f"interrupt the cell of notebook, process {running.pid}? [y/N]")
+        late.keys("y")
+        self.assertEqual(running.wait(DEADLINE_S), 130)
+        screen.wait_for("state kept\nwork In [3]:")
 
     def test_what_others_do_to_the_session_is_said(self):
         screen = self.screen()
@@ -279,7 +355,7 @@ class Prompt(AttachTest):
 class Eval(AttachTest):
     def test_it_says_how_a_cell_is_that_takes_long(self):
         screen = Screen(self, "eval", "-s", "work", "phase('sleeping'); import time; time.sleep(600)")
-        self.wait_for_text(screen, "s  sleeping")
+        screen.wait_to_show("s  sleeping")
         self.run_cellar("interrupt", "work")
 
     def test_images_are_saved_where_the_terminal_shows_none(self):

@@ -8,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-from program import CELLAR, ProgramTest, Terminal, processes_marked, wait_until, without_colour
+from program import CELLAR, ProgramTest, Screen, Terminal, processes_marked, wait_until, without_colour
 
 
 class EvalText(ProgramTest):
@@ -365,12 +365,21 @@ class EvalOnATerminal(ProgramTest):
         self.assertIn(b"\x1b[31mTraceback", terminal.output)
         plain = Terminal(self, "eval", "1/0", env={"NO_COLOR": "1"})
         plain.exit_code()
-        self.assertNotIn(b"\x1b", plain.output)
+        self.assertEqual(without_colour(plain.output.decode()), plain.output.decode())
+
+    def test_each_cell_of_several_has_a_line_that_says_how_it_ended(self):
+        screen = Screen(self, "eval", "--title", "load", "print('out')", "import time; time.sleep(3)", "1 / 0", "4",
+                        stays=True)
+        screen.wait_to_show("out\n[1/4] load: ok, ")
+        screen.wait_to_match(r"\n\S \[2/4\]  [12]\.\d s\n· \[3/4\]\n· \[4/4\]")
+        screen.wait_to_show("division by zero\n[3/4]: raised, ")
+        self.assertNotIn("· [4/4]", screen.text())
 
     def test_output_cannot_drive_the_terminal(self):
         terminal = Terminal(self, "eval", r"print('a\x1b]0;title\x07b\x1b[2Jc\x9bd\u202ee')")
         self.assertEqual(terminal.exit_code(), 0)
-        self.assertEqual(terminal.output, b"abcde\r\n")
+        shown = terminal.output.rpartition(b"\x1b[J")[2]  # of a cell that took long there is a line before
+        self.assertEqual(shown, b"abcde\r\n")
 
     def test_ctrl_c_interrupts_the_cell(self):
         terminal = Terminal(self, "eval", "--timeout", "0", "print('go'); import time; time.sleep(60)")

@@ -1,13 +1,14 @@
 """`cellar notebook run` on real files: what it writes, when, and what is left when something goes wrong."""
 import json
 import os
+import re
 import shutil
 import signal
 import tempfile
 import unittest
 import warnings
 
-from program import ProgramTest, Terminal, wait_until, without_colour
+from program import ProgramTest, Screen, Terminal, wait_until
 
 try:
     import nbformat
@@ -286,16 +287,25 @@ class FailureTest(NotebookRunTest):
 
 
 class TerminalTest(NotebookRunTest):
-    def test_progress_is_one_line_that_is_redrawn(self):
-        self.make("1", "import time\nprint('x' * 500); time.sleep(0.5)\nprint('tick', end='\\r'); time.sleep(1.5)")
-        terminal = Terminal(self, "notebook", "run", self.path)
-        drawn = terminal.wait_for("2 cells run")
-        self.assertIn("\r\x1b[K[2/2] cell 1  0.", drawn)
-        self.assertIn("  tick\r", drawn)
-        for line in drawn.replace("\r\x1b[K", "\n").split("\n"):
-            self.assertLess(len(without_colour(line)), 80)
-        self.assertEqual(drawn.count("\n"), 0)
-        self.assertEqual(terminal.exit_code(), 0)
+    def test_cells_are_shown_as_those_of_a_call_are(self):
+        self.make("for i in range(30): print('line', i)", "phase('sleeping'); import time; time.sleep(1.5)", "1 / 0",
+                  tags={2: ["raises-exception"]})
+        screen = Screen(self, "notebook", "run", self.path, rows=50, stays=True)
+        tail = "".join(f"\nline {i}" for i in range(20, 30))
+        screen.wait_to_show(f"\nline 9\n… 10 lines left out; all of it is in the file{tail}\n[1/3] cell 0: ok, 0.")
+        screen.wait_to_show("s  sleeping\n· [3/3] cell 2")
+        text = screen.wait_to_match("\n3 cells run, .* s")
+        shown = re.sub(r"\d+\.\d+ s", "T", text[text.index("[2/3]"):])
+        self.assertEqual(shown.splitlines()[:9], [
+            "[2/3] cell 1: ok, T", "cellar: cell 2 is <cell 3> here:", "Traceback (most recent call last):",
+            '  File "<cell 3>", line 1, in <module>', "    1 / 0", "    ~~^~~", "ZeroDivisionError: division by zero",
+            "[3/3] cell 2: raised, T", "3 cells run, T"])
+
+    def test_elsewhere_a_line_says_how_a_cell_ended(self):
+        self.make("print(1)", "2")
+        code, out, err = self.run_cellar("notebook", "run", self.path)
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"^\[1/2\] cell 0: ok, [\d.]+ s\n\[2/2\] cell 1: ok, [\d.]+ s\n2 cells run, [\d.]+ s\n$")
 
     def test_control_c(self):
         self.make("import time; time.sleep(60)", "1")

@@ -1,28 +1,26 @@
 """`cellar repl`, and `cellar` without arguments, on a real terminal."""
+import importlib.util
 import json
 import os
 import stat
-import tempfile
 import time
 import unittest
 
-from program import ProgramTest, Screen, Terminal
+from program import ProgramTest, Terminal
+from prompt import AtPrompt
+
+# One red pixel.
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
+SHOW_DOT = f"display({{'image/png': '{DOT}'}}, raw=True)\r"
 
 
-class Repl(ProgramTest):
+class Repl(AtPrompt, ProgramTest):
     def setUp(self):
         super().setUp()
-        state = tempfile.TemporaryDirectory()
-        self.addCleanup(state.cleanup)
-        self.env["XDG_STATE_HOME"] = state.name
         self.env["NO_COLOR"] = "1"
 
-    def prompt(self, *args):
-        terminal = Terminal(self, *args)
-        terminal.wait_for("]: ")
-        return terminal
-
     def test_it_is_what_the_program_does_on_a_terminal(self):
+        self.command = ()
         terminal = self.prompt()
         terminal.send("40 + 2\r")
         terminal.wait_for("42")
@@ -31,7 +29,7 @@ class Repl(ProgramTest):
         self.assertEqual(terminal.exit_code(), 0)
 
     def test_blocks_end_with_a_blank_line(self):
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("for i in range(2):\r")
         terminal.wait_for("...: ")
         terminal.send("print('line', i)\r")
@@ -41,7 +39,7 @@ class Repl(ProgramTest):
         terminal.wait_for("line 1")
 
     def test_ctrl_c_interrupts_the_cell_and_keeps_the_prompt_and_the_state(self):
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("x = 7; print('go'); import time; time.sleep(600)\r")
         terminal.wait_for("go\r\n")
         terminal.send("\x03")
@@ -51,7 +49,7 @@ class Repl(ProgramTest):
         terminal.wait_for("42")
 
     def test_ctrl_c_at_the_prompt_gives_up_the_line(self):
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("half of a li")
         terminal.wait_for("li")
         terminal.send("\x03")
@@ -60,7 +58,7 @@ class Repl(ProgramTest):
         terminal.wait_for("'fine'\r\n")
 
     def test_a_crash_is_said_and_the_prompt_goes_on(self):
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("import os; os._exit(9)\r")
         terminal.wait_for("exited with code 9")
         terminal.wait_for("]: ")
@@ -68,33 +66,33 @@ class Repl(ProgramTest):
         terminal.wait_for("2\r\n")
 
     def test_exit_leaves_with_the_code(self):
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("exit(5)\r")
         self.assertEqual(terminal.exit_code(), 5)
 
     def test_the_history_lasts(self):
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("'remember me'\r")
         terminal.wait_for("In [2]: ")
         terminal.send("\x04")
         terminal.exit_code()
-        again = self.prompt("repl")
+        again = self.prompt()
         again.send("\x1b[A")
         again.wait_for("'remember me'")
 
     def test_what_is_typed_is_highlighted(self):
         self.env["NO_COLOR"] = ""
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("def f(): return 'x'")
         terminal.wait_for("\x1b[35mdef\x1b[0m \x1b[1;34mf\x1b[0m(): \x1b[35mreturn\x1b[0m \x1b[32m'x'\x1b[0m")
 
     def test_no_colour_when_the_user_wants_none(self):
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("def f(): return 'x'")
         terminal.wait_for("def f(): return 'x'")
 
     def test_ctrl_d_asks_before_it_drops_what_is_typed(self):
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("x = 1\x04")
         terminal.wait_for("[y/N]")
         terminal.send("n")
@@ -106,7 +104,7 @@ class Repl(ProgramTest):
         self.assertEqual(terminal.exit_code(), 0)
 
     def test_ctrl_d_asks_before_it_ends_a_cell(self):
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("print('go'); import time; time.sleep(600)\r")
         terminal.wait_for("go\r\n")
         terminal.send("\x04")
@@ -115,7 +113,7 @@ class Repl(ProgramTest):
         self.assertEqual(terminal.exit_code(), 0)
 
     def test_ctrl_c_cancels_an_awaiting_cell(self):
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("import asyncio; print('go'); await asyncio.sleep(600)\r")
         terminal.wait_for("go\r\n")
         terminal.send("\x03")
@@ -123,26 +121,26 @@ class Repl(ProgramTest):
         terminal.wait_for("]: ")
 
     def test_keys_typed_while_a_cell_runs_wait_for_the_prompt(self):
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("print('go'); import time; time.sleep(0.5)\r")
         terminal.wait_for("go\r\n")
         terminal.send("6 * 7\r")
         terminal.wait_for("42\r\n")
 
     def test_the_history_is_private(self):
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("'secret'\r")
         terminal.wait_for("In [2]: ")
         terminal.send("\x04")
         terminal.exit_code()
-        directory = os.path.join(self.env["XDG_STATE_HOME"], "cellar", "history")
+        directory = os.path.join(self.state, "cellar", "history")
         self.assertEqual(stat.S_IMODE(os.stat(directory).st_mode), 0o700)
         for name in os.listdir(directory):
             self.assertEqual(stat.S_IMODE(os.stat(os.path.join(directory, name)).st_mode), 0o600)
 
     def test_a_terminal_that_cannot_move_its_cursor(self):
         self.env["TERM"] = "dumb"
-        terminal = self.prompt("repl")
+        terminal = self.prompt()
         terminal.send("for i in range(2):\r")
         terminal.wait_for("...: ")
         terminal.send("    print('line', i)\r")
@@ -152,6 +150,33 @@ class Repl(ProgramTest):
         terminal.send("\x04")
         self.assertEqual(terminal.exit_code(), 0)
         self.assertNotIn("\x1b", before + terminal.output.decode())
+
+    def test_images_are_drawn_where_the_terminal_says_that_it_can(self):
+        terminal = Terminal(self, "repl")
+        terminal.wait_for("\x1b[c")
+        terminal.send("6 * \x1b[?62;4;22c7\r")
+        terminal.wait_for("6 * 7")
+        terminal.wait_for("42\r\n")
+        terminal.send(SHOW_DOT)
+        terminal.wait_for('\x1bP0;1q"1;1;1;1#0;2;100;0;0#0@$-\x1b\\\r\n')
+        terminal.wait_for("]: ")
+
+    def test_images_are_saved_where_it_says_that_it_cannot_or_nothing(self):
+        for answer in ("\x1b[?1;2c", ""):
+            terminal = Terminal(self, "repl")
+            terminal.wait_for("\x1b[c")
+            terminal.send(answer + SHOW_DOT)
+            terminal.wait_for("[image/png, 0.1 KB: ")
+            with open(terminal.wait_for("]"), "rb") as file:
+                self.assertEqual(file.read(4), b"\x89PNG")
+
+    def test_an_escape_typed_before_the_terminal_has_answered_is_a_key(self):
+        terminal = self.prompt()
+        terminal.send("'xy'\x1b")
+        terminal.wait_for("'xy'")
+        terminal.send("b")  # Alt-B: a word back
+        terminal.send("a\r")
+        terminal.wait_for("'axy'\r\n")
 
     def test_it_needs_a_terminal(self):
         code, out, err = self.run_cellar("repl")
@@ -173,19 +198,8 @@ In [1]: def area(width, height):
    ...: print(area(6, 7))"""
 
 
-class OnScreen(ProgramTest):
+class OnScreen(AtPrompt, ProgramTest):
     """What needs a screen to be seen."""
-
-    def setUp(self):
-        super().setUp()
-        state = tempfile.TemporaryDirectory()
-        self.addCleanup(state.cleanup)
-        self.env["XDG_STATE_HOME"] = state.name
-
-    def screen(self, **options):
-        screen = Screen(self, "repl", **options)
-        screen.wait_for("In [1]:")
-        return screen
 
     def test_line_2_of_a_five_line_cell_is_edited_and_the_cell_recalled_as_one_block(self):
         screen = self.screen()
@@ -323,6 +337,35 @@ class OnScreen(ProgramTest):
         screen.keys(":expand", "Enter")
         screen.wait_for("".join(f"\nline {i}" for i in range(45, 100)) + "\nIn [2]:")
 
+    def test_a_long_result_is_collapsed_too(self):
+        screen = self.screen(rows=60)
+        screen.keys("list(range(10_000, 10_500))", "Enter")
+        screen.wait_to_show("\n 10019,\n… 460 lines left out; :expand shows all\n 10480,\n")
+
+    def test_a_data_frame_is_a_table(self):
+        if importlib.util.find_spec("pandas") is None:
+            self.skipTest("pandas is not installed")
+        screen = self.screen()
+        screen.keys("import pandas; pandas.DataFrame({'city': ['Lisbon', 'Porto'], 'n': [1, 2]})", "Enter")
+        screen.wait_to_show("\n     city  n\n0  Lisbon  1\n1   Porto  2\n")
+
+    def test_collapsed_output_follows_the_width_of_the_terminal(self):
+        screen = self.screen(rows=60)
+        screen.keys("for i in range(100): print('line', i, 'x' * 60)", "M-Enter", "import time; time.sleep(600)", "Enter")
+        screen.wait_to_show("line 99")
+        screen.wait_to_match(r"x\n\S \d+\.\d s")
+        screen.resize(50, 60)
+        screen.wait_to_show("line 99 " + "x" * 41 + "…")
+        self.assertEqual(screen.text().count("lines left out"), 1)
+        self.assertEqual(screen.text().count("line 99"), 1)
+        screen.keys("C-c")
+        screen.wait_for("state kept\nIn [2]:")
+
+    def test_the_help_is_broken_between_words(self):
+        screen = self.screen(columns=40, rows=50)
+        screen.keys(":help", "Enter")
+        screen.wait_to_show("\n:save FILE    the cells so far, as\n              .ipynb with outputs or as\n              .py\n")
+
     def test_json_is_a_folded_tree_that_expand_unfolds(self):
         screen = self.screen()
         screen.keys("display({'name': 'n' * 60, 'deep': {'er': {'est': [1, 2]}}})", "Enter")
@@ -333,11 +376,11 @@ class OnScreen(ProgramTest):
     def test_a_cell_that_takes_long_says_how_it_is(self):
         screen = self.screen()
         screen.keys("import time; log('begun'); phase('sleeping'); time.sleep(2)", "Enter")
-        screen.wait_for("s  sleeping")
-        screen.wait_for("\n· begun\ntook 2.0 s\nIn [2]:")
+        screen.wait_to_match(r"s  sleeping$")
+        screen.wait_to_match(r"\n· begun\ntook 2\.\d s\nIn \[2\]:$")
 
     def test_cells_are_saved_with_outputs_and_loaded_again(self):
-        path = os.path.join(self.env["XDG_STATE_HOME"], "cells.ipynb")
+        path = os.path.join(self.state, "cells.ipynb")
         screen = self.screen()
         screen.keys("x = 6", "Enter")
         screen.wait_for("In [2]:")

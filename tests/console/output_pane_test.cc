@@ -52,8 +52,8 @@ TEST_F(OutputPaneTest, OfALongOutputTheLastLinesStay) {
 }
 
 TEST_F(OutputPaneTest, NothingIsSaidWhenNothingIsLeftOut) {
-  pane_.Write("1\n2\n3\n4\n");
-  EXPECT_EQ(Final(), "3\n4\n");
+  pane_.Write("1\n2\n3\n4\n5\n");
+  EXPECT_EQ(Final(), "3\n4\n5\n");
 }
 
 TEST_F(OutputPaneTest, ACollapsedProgressBarIsOneLine) {
@@ -69,11 +69,11 @@ TEST_F(OutputPaneTest, LongLinesAreCut) {
 }
 
 TEST_F(OutputPaneTest, TheStatusIsErasedBeforeTextAndAtTheEnd) {
-  pane_.Draw("busy");
+  pane_.Draw({"busy"});
   EXPECT_NE(Written().find("busy"), std::string::npos);
   pane_.Write("a\n");
   EXPECT_EQ(Written(), "\r\x1b[Ja\n");
-  pane_.Draw("busy");
+  pane_.Draw({"busy"});
   Written();
   pane_.Hide();
   EXPECT_EQ(Written(), "\r\x1b[J");
@@ -82,7 +82,7 @@ TEST_F(OutputPaneTest, TheStatusIsErasedBeforeTextAndAtTheEnd) {
 TEST_F(OutputPaneTest, ALineThatWasBegunIsNotDrawnOver) {
   pane_.Write("who: ");
   Written();
-  pane_.Draw("busy");
+  pane_.Draw({"busy"});
   EXPECT_EQ(Written(), "");
   EXPECT_EQ(pane_.TakeLine(), "who: ");
   EXPECT_EQ(Written(), "\r\x1b[K");

@@ -1,0 +1,28 @@
+"""What tests of the prompt have in common: a place for its history, and the prompt on a terminal or a screen."""
+import tempfile
+
+from program import Screen, Terminal
+
+SLEEP = "import time; print('on', flush=True); time.sleep(600)"
+
+
+class AtPrompt:
+    """For a test of the program; `command` is what starts the prompt."""
+
+    command = ("repl",)
+
+    def setUp(self):
+        super().setUp()
+        state = tempfile.TemporaryDirectory()
+        self.addCleanup(state.cleanup)
+        self.state = self.env["XDG_STATE_HOME"] = state.name
+
+    def prompt(self, **options):
+        terminal = Terminal(self, *self.command, **options)
+        terminal.wait_for("]: ")
+        return terminal
+
+    def screen(self, at="In [1]:", **options):
+        screen = Screen(self, *self.command, **options)
+        screen.wait_for(at)
+        return screen
