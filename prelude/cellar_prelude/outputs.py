@@ -19,7 +19,7 @@ def output(*ids, format="raw", query=None, offset=None, limit=None):
     One id gives its text; with format="json" a dict with id, path, content, lines and chars. Several give a list of
     dicts. format="stripped" is the text without the colours of a terminal.
 
-        output("cellar-0a1b2c3d4e5f.txt", offset=100, limit=50)     lines 100 to 149
+        output("cellar-0a1b2c3d4e5f.log", offset=100, limit=50)     lines 100 to 149
         output("Reviewer", query=".findings[0].title")              from output that is JSON
 
     A query gives text as it is and other values as JSON; with format="json", the value itself as `content`. Output of
