@@ -32,9 +32,6 @@ class HttpProvider:
         self._token = token
         self._session = session
 
-    def is_connected(self) -> bool:
-        return True
-
     def call(self, name: str, args: dict):
         return _Exchange(self._url, self._token, self._body(name, args)).run()
 
@@ -49,11 +46,11 @@ class HttpProvider:
 
         def run():
             try:
-                outcome = settle, exchange.run(), None
+                outcome = (settle, exchange.run(), None)
             except KeyboardInterrupt:
-                outcome = answer.cancel,
+                outcome = (answer.cancel,)
             except Exception as error:
-                outcome = settle, None, error
+                outcome = (settle, None, error)
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(*outcome)
 

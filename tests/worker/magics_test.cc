@@ -201,5 +201,26 @@ TEST_F(MagicsTest, PipIsThatOfTheSessionsPython) {
   EXPECT_THAT(TracebackOf("%pip nonsense"), HasSubstr("CalledProcessError"));
 }
 
+TEST_F(MagicsTest, WhatPipInstallsCanBeImportedAtOnce) {
+  Run(R"(
+import os, sys, zipfile
+with zipfile.ZipFile('wagon-1.0-py3-none-any.whl', 'w') as wheel:
+    wheel.writestr('wagon.py', 'wheels = 4')
+    wheel.writestr('wagon-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\nName: wagon\nVersion: 1.0\n')
+    wheel.writestr('wagon-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n')
+    wheel.writestr('wagon-1.0.dist-info/RECORD', '')
+os.mkdir('site')
+sys.path.append(os.path.abspath('site'))
+)");
+  EXPECT_THAT(TracebackOf("import wagon"), HasSubstr("ModuleNotFoundError"));
+  const std::string install =
+      "folder = 'site'\n%pip install --no-index --no-deps --target {folder} "
+      "wagon-1.0-py3-none-any.whl";
+  EXPECT_THAT(Run(install).stdout_text(), HasSubstr("Successfully installed wagon-1.0"));
+  EXPECT_THAT(Run("import wagon\nwagon.wheels"), ResultIs("4"));
+  EXPECT_THAT(Run(install + " --upgrade").stdout_text(),
+              HasSubstr("Imported before it was installed: wagon. Reset the session"));
+}
+
 }  // namespace
 }  // namespace cellar::testing
