@@ -8,6 +8,21 @@
 #include "host/serve/server.h"
 
 namespace cellar::host {
+namespace {
+
+template <typename... Kinds>
+bool IsOneOf(const Request& request) {
+  return (std::holds_alternative<Kinds>(request.what) || ...);
+}
+
+// Whether it is answered later. Calls, which are too, look for room themselves; what ends something
+// is always heard.
+bool TakesRoom(const Request& request) {
+  return IsOneOf<ResetRequest, RewindRequest, BranchRequest, SessionsRequest, WaitRequest,
+                 QueryRequest, NotebookFileRequest>(request);
+}
+
+}  // namespace
 
 Connection::Connection(Server& server, UniqueFd in, UniqueFd out)
     : server_(server),
@@ -32,11 +47,12 @@ void Connection::OnLine(std::string_view line) {
   RequestId id;
   line_bytes_ = line.size();
   absl::StatusOr<Request> request = ParseRequest(line, id);
-  if (request.ok()) {
+  absl::Status status = request.status();
+  if (status.ok() && TakesRoom(*request)) status = room_.Check(line_bytes_);
+  if (status.ok()) {
     return std::visit([&](auto& what) { Do(id, std::move(what)); }, request->what);
   }
-  Send(id == RequestId() ? ProtocolErrorFrame(request.status())
-                         : RefusedFrame(id, request.status()));
+  Send(id == RequestId() ? ProtocolErrorFrame(status) : RefusedFrame(id, status));
 }
 
 void Connection::OnLineTooLong() {

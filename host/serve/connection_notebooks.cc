@@ -27,9 +27,6 @@ std::string NotebookFrame(const RequestId& id, const NotebookJob::Outcome& outco
 }  // namespace
 
 void Connection::Do(const RequestId& id, NotebookFileRequest request) {
-  if (absl::Status status = room_.Check(line_bytes_); !status.ok()) {
-    return Send(RefusedFrame(id, status));
-  }
   auto answer = Later<std::string>([this](const std::string& frame) { Send(frame); });
   server_.files_.Run([&loop = server_.loop_, id, request = std::move(request),
                       answer = std::move(answer)]() mutable {
