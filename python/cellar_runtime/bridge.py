@@ -148,16 +148,16 @@ class _Elsewhere:
         """Raises KeyboardInterrupt when the cell was interrupted, BridgeError when the wait takes longer than it may.
         False when the host will say no more."""
         try:
-            answers = self._line.answers()
+            answer = self._line.answer(self._number)
         except ConnectionError:
             return False
-        for number, kind, data, _ in answers:
-            if number == self._number and kind == _CANCELLED:
-                _hear_interrupt()
-                raise KeyboardInterrupt
-            if number == self._number:
-                raise BridgeError(data.decode("utf-8", "replace"))
-        return True
+        if answer is None:
+            return True
+        _, kind, data, _ = answer
+        if kind == _CANCELLED:
+            _hear_interrupt()
+            raise KeyboardInterrupt
+        raise BridgeError(data.decode("utf-8", "replace"))
 
 
 class _LoopLine:
