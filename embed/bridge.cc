@@ -1,6 +1,7 @@
 #include "embed/bridge.h"
 
 #include <array>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -93,6 +94,14 @@ class BridgeLine {
     }
   }
 
+  // The answer of one call if it has come, else None. Those of others stay.
+  py::object Answer(uint64_t call) {
+    (void)Receive(Line::Wait::kNo);
+    std::optional<wire::BridgeAnswer> answer = line_->TakeAnswer(call);
+    if (!answer) return py::none();
+    return ToTuple(*answer);
+  }
+
   // The answers that have come, without waiting.
   py::list Answers() {
     (void)Receive(Line::Wait::kNo);
@@ -146,6 +155,7 @@ void DefineBridge(py::module_& module) {
       .def(py::init<bool>())
       .def("start", &BridgeLine::Start)
       .def("wait", &BridgeLine::Wait)
+      .def("answer", &BridgeLine::Answer)
       .def("answers", &BridgeLine::Answers)
       .def("withdraw", &BridgeLine::Withdraw)
       .def("is_open", &BridgeLine::IsOpen)

@@ -306,6 +306,8 @@ bool BeginCell(uint32_t cell) {
 
 void EndCell() { g_shared->running_cell.store(0); }
 
+uint32_t RunningCell() { return g_shared != nullptr ? g_shared->running_cell.load() : 0; }
+
 bool CellWasInterrupted() { return g_interrupted; }
 
 bool TakePendingInterrupt() { return std::exchange(g_pending, false) && !IsForkedChild(); }

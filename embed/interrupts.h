@@ -27,6 +27,8 @@ void SetKeeper(pid_t keeper);
 // True when an interrupt for this cell has come already.
 bool BeginCell(uint32_t cell);
 void EndCell();
+// The innermost one; 0 when none runs.
+uint32_t RunningCell();
 // Whether the running cell has been interrupted.
 bool CellWasInterrupted();
 // Whether an interrupt waits that came while none of the cell's own code ran; it is then the

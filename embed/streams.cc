@@ -1,6 +1,7 @@
 #include "embed/streams.h"
 
 #include "embed/fork_guard.h"
+#include "embed/interrupts.h"
 
 namespace cellar::embed {
 namespace {
@@ -156,7 +157,8 @@ uint32_t CurrentCell() {
   }
   auto number = static_cast<uint32_t>(PyLong_AsLong(cell));
   Py_DECREF(cell);
-  return number != 0 ? number : ThreadOrigin();
+  if (number == 0) number = ThreadOrigin();
+  return number != 0 ? number : RunningCell();
 }
 
 }  // namespace cellar::embed

@@ -23,7 +23,8 @@ PyObject* BindStream(PyObject* self, PyObject* const* args, Py_ssize_t count);
 // set when a signal handler raised meanwhile.
 bool WriteOutput(wire::StreamId stream, std::string_view text);
 
-// The cell that the running code belongs to, 0 when unknown.
+// The cell that the running code belongs to; of a thread that works for all of them, whichever
+// runs. 0 when none does.
 uint32_t CurrentCell();
 
 }  // namespace cellar::embed

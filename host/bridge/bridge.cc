@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -27,9 +28,26 @@ std::string Dump(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string ToolsJson(const std::vector<BridgeTool>& tools) {
+// Who answers where nobody was given to.
+class Nobody : public BridgeProvider {
+  void Start(BridgeCall, BridgeReply reply) override {
+    reply({.error = "nobody answers the calls of this session"});
+  }
+  void Cancel(uint64_t) override {}
+  bool answers() override { return false; }
+  std::vector<BridgeTool> tools() override { return {}; }
+  BridgeBudget budget() override { return {}; }
+};
+
+BridgeProvider* ProviderOr(BridgeProvider* provider) {
+  static Nobody nobody;
+  return provider != nullptr ? provider : &nobody;
+}
+
+std::string ToolsJson(BridgeProvider& provider) {
+  if (!provider.answers()) return "null";
   nlohmann::json list = nlohmann::json::array();
-  for (const BridgeTool& tool : tools) {
+  for (const BridgeTool& tool : provider.tools()) {
     nlohmann::json schema = nlohmann::json::parse(tool.schema, nullptr, false);
     list.push_back({{"name", tool.name},
                     {"description", tool.description},
@@ -38,10 +56,17 @@ std::string ToolsJson(const std::vector<BridgeTool>& tools) {
   return Dump(list);
 }
 
+// Tokens are counted: cells see 100, and not 100.0.
+nlohmann::json TokensJson(double tokens) {
+  constexpr double kMaxExact = 1e15;
+  if (std::abs(tokens) > kMaxExact || tokens != std::floor(tokens)) return tokens;
+  return static_cast<int64_t>(tokens);
+}
+
 std::string BudgetJson(const BridgeBudget& budget) {
-  nlohmann::json total;
-  if (budget.total) total = *budget.total;
-  return Dump({{"total", std::move(total)}, {"hard", budget.hard}, {"spent", budget.spent}});
+  return Dump({{"total", budget.total ? TokensJson(*budget.total) : nullptr},
+               {"hard", budget.hard},
+               {"spent", TokensJson(budget.spent)}});
 }
 
 wire::BridgeAnswer ToWire(uint64_t number, BridgeAnswer answer) {
@@ -72,6 +97,7 @@ Bridge::Bridge(EventLoop& loop, BridgeOptions options, BridgeListener& listener)
       listener_(listener),
       desk_(std::make_shared<ReplyDesk>(
           loop, [this](uint64_t call, BridgeAnswer answer) { OnReply(call, std::move(answer)); })) {
+  options_.provider = ProviderOr(options_.provider);
   RenewOffer();
   first_offers_ = offers_;
 }
@@ -80,12 +106,12 @@ Bridge::~Bridge() {
   desk_->Close();
   for (const auto& [id, call] : calls_) {
     loop_.Cancel(call.limit_timer);
-    options_.provider->Cancel(id);
+    TellProvider(id, call);
   }
 }
 
 void Bridge::RenewOffer() {
-  RenewOffer(wire::OfferKind::kTools, ToolsJson(options_.provider->tools()));
+  RenewOffer(wire::OfferKind::kTools, ToolsJson(*options_.provider));
   budget_ = options_.provider->budget();
   RenewOffer(wire::OfferKind::kBudget, BudgetJson(budget_));
   RenewOffer(wire::OfferKind::kInput, options_.provider->offers_input() ? "true" : "false");
@@ -128,18 +154,25 @@ void Bridge::OnCall(Line& line, wire::BridgeCall call) {
     return;
   }
   const uint64_t id = NextNumber();
+  const Kind kind = KindOf(call.name);
   calls_[id] = {.line = &line,
                 .number = call.call,
                 .cell = call.cell,
-                .is_input = call.name == BridgeProvider::kInput,
+                .kind = kind,
                 .limit_timer = loop_.After(options_.limit, [this, id] { OnLimit(id); })};
-  if (calls_[id].is_input || ++under_way_[call.cell] == 1) listener_.OnCallsChanged(call.cell);
+  if (kind == Kind::kInput || ++under_way_[call.cell] == 1) listener_.OnCallsChanged(call.cell);
+  if (kind == Kind::kElsewhere) return;
   options_.provider->Start({.id = id,
                             .session = options_.session,
                             .cell = call.cell,
                             .name = std::move(call.name),
                             .args = std::move(call.args)},
                            BridgeReply(desk_, id));
+}
+
+Bridge::Kind Bridge::KindOf(const std::string& name) {
+  if (name == BridgeProvider::kInput) return Kind::kInput;
+  return name == kElsewhere ? Kind::kElsewhere : Kind::kAsked;
 }
 
 void Bridge::OnReply(uint64_t id, BridgeAnswer answer) {
@@ -181,15 +214,19 @@ void Bridge::CancelCell(uint32_t cell) {
 }
 
 void Bridge::Forget(uint64_t id) {
-  if (Remove(id)) options_.provider->Cancel(id);
+  if (std::optional<Call> call = Remove(id)) TellProvider(id, *call);
 }
 
 void Bridge::Cancel(uint64_t id, wire::BridgeAnswer answer) {
   std::optional<Call> call = Remove(id);
   if (!call) return;
-  options_.provider->Cancel(id);
+  TellProvider(id, *call);
   answer.call = call->number;
   call->line->Send(answer);
+}
+
+void Bridge::TellProvider(uint64_t id, const Call& call) {
+  if (call.kind != Kind::kElsewhere) options_.provider->Cancel(id);
 }
 
 std::vector<uint64_t> Bridge::CallsOf(absl::FunctionRef<bool(const Call&)> matches) const {
@@ -205,24 +242,29 @@ std::optional<Bridge::Call> Bridge::Remove(uint64_t id) {
   if (found.empty()) return std::nullopt;
   const Call& call = found.mapped();
   loop_.Cancel(call.limit_timer);
-  const bool is_last = !call.is_input && --under_way_[call.cell] == 0;
+  const bool is_input = call.kind == Kind::kInput;
+  const bool is_last = !is_input && --under_way_[call.cell] == 0;
   if (is_last) under_way_.erase(call.cell);
-  if (is_last || call.is_input) listener_.OnCallsChanged(call.cell);
+  if (is_last || is_input) listener_.OnCallsChanged(call.cell);
   return call;
 }
 
 std::optional<uint32_t> Bridge::WaitingCell(uint64_t call) const {
   auto found = calls_.find(call);
-  if (found == calls_.end() || !found->second.line->of_main_thread()) return std::nullopt;
+  if (found == calls_.end() || !CanNest(found->second)) return std::nullopt;
   return found->second.cell;
 }
 
 std::optional<uint64_t> Bridge::CallOfMainThread() const {
   // The last one: those before it wait for what is nested in them.
-  for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
-    if (call->second.line->of_main_thread()) return call->first;
-  }
-  return std::nullopt;
+  auto last = std::find_if(calls_.rbegin(), calls_.rend(),
+                           [](const auto& each) { return each.second.line->of_main_thread(); });
+  if (last == calls_.rend() || !CanNest(last->second)) return std::nullopt;
+  return last->first;
+}
+
+bool Bridge::CanNest(const Call& call) {
+  return call.line->of_main_thread() && call.kind != Kind::kElsewhere;
 }
 
 void Bridge::RunNested(uint64_t call, uint32_t cell, const std::string& code) {

@@ -43,13 +43,17 @@ class BridgeListener {
 };
 
 struct BridgeOptions {
-  BridgeProvider* provider;  // outlives the bridge
-  std::string session;       // BridgeCall::session
+  BridgeProvider* provider = nullptr;  // outlives the bridge; null: nobody answers
+  std::string session;                 // BridgeCall::session
   absl::Duration limit = kBridgeLimit;
 };
 
 class Bridge : private LineListener {
  public:
+  // The name of a call by which a worker says that it waits for somebody other than the provider,
+  // and which it withdraws when it does no more. No tool can have it.
+  static constexpr const char* kElsewhere = "$elsewhere";
+
   Bridge(EventLoop& loop, BridgeOptions options, BridgeListener& listener);
   // Calls that are under way are cancelled.
   ~Bridge() override;
@@ -59,7 +63,7 @@ class Bridge : private LineListener {
 
   void AddLine(UniqueFd socket, bool of_main_thread);
 
-  // Whether the host has something to do for that cell. Input does not count: nobody may be there.
+  // Whether that cell waits for an answer. Input does not count: nobody may be there.
   bool HasCalls(uint32_t cell) const { return under_way_.contains(cell); }
   // Whether that call is under way.
   bool HasCall(uint64_t call) const { return calls_.contains(call); }
@@ -75,11 +79,12 @@ class Bridge : private LineListener {
   void RunNested(uint64_t call, uint32_t cell, const std::string& code);
 
  private:
+  enum class Kind { kAsked, kInput, kElsewhere };
   struct Call {
     Line* line;
     uint64_t number;  // the worker's
     uint32_t cell;
-    bool is_input;
+    Kind kind;
     EventLoop::TimerId limit_timer;
   };
 
@@ -87,6 +92,9 @@ class Bridge : private LineListener {
   void OnWithdraw(Line& line, uint64_t number) override;
   void OnLineEnd(Line& line) override;
 
+  static Kind KindOf(const std::string& name);
+  // Whether a cell can run inside the wait for it.
+  static bool CanNest(const Call& call);
   void OnReply(uint64_t id, BridgeAnswer answer);
   void OnLimit(uint64_t id);
   // Ends a call that the worker waits for no more.
@@ -96,6 +104,8 @@ class Bridge : private LineListener {
   std::vector<uint64_t> CallsOf(absl::FunctionRef<bool(const Call&)> matches) const;
   // Nothing when it has ended before.
   std::optional<Call> Remove(uint64_t id);
+  // Nobody waits for the provider's answer any more, if one was to come.
+  void TellProvider(uint64_t id, const Call& call);
   void RenewOffer(wire::OfferKind kind, std::string json);
   void RenewBudget();
 

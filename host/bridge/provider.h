@@ -46,6 +46,8 @@ class BridgeProvider {
   // call's time is over. Not for a call that was answered.
   virtual void Cancel(uint64_t call) = 0;
 
+  // Whether there is somebody to answer; if not, cells are told how to connect somebody.
+  virtual bool answers() { return true; }
   // What cells see. Asked when a worker starts and by Session::RenewOffer(); the budget also with
   // each answer.
   virtual std::vector<BridgeTool> tools() = 0;

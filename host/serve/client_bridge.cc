@@ -65,14 +65,24 @@ void ClientBridge::Start(BridgeCall call, BridgeReply reply) {
   if (offers_.empty()) {
     return reply({.error = "no client answers calls; one that does says so by a tools request"});
   }
-  Answerer* client = offers_.front().client;
+  Answerer& client = ClientFor(call);
+  asked_.emplace(call.id, Asked{&client, std::move(reply)});
+  client.Ask(call);
+}
+
+Answerer& ClientBridge::ClientFor(const BridgeCall& call) const {
+  const auto has_it = [&](const Offer& offer) {
+    return std::ranges::any_of(offer.tools,
+                               [&](const BridgeTool& tool) { return tool.name == call.name; });
+  };
+  const bool is_tool = std::ranges::any_of(offers_, has_it);  // or else llm, agent, output
+  Answerer* last = nullptr;
   for (const Offer& offer : offers_) {
-    if (!offer.client->IsCaller(call.id)) continue;
-    client = offer.client;
-    break;
+    if (is_tool && !has_it(offer)) continue;
+    if (offer.client->IsCaller(call.id)) return *offer.client;
+    if (last == nullptr) last = offer.client;
   }
-  asked_.emplace(call.id, Asked{client, std::move(reply)});
-  client->Ask(call);
+  return *last;
 }
 
 void ClientBridge::StartInput(const BridgeCall& call, BridgeReply reply) {

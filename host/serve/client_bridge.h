@@ -1,6 +1,6 @@
 // The calls that cells make, answered by the clients of a server: each goes to the client whose
-// call the cell belongs to, or else to the one that announced itself last. Input is asked of the
-// former only.
+// call the cell belongs to, or else to the one that announced itself last. A tool's goes to one
+// that has the tool; input is asked of the caller only.
 //
 // Lives on the loop's thread.
 #pragma once
@@ -43,6 +43,7 @@ class ClientBridge : public BridgeProvider {
   void Cancel(uint64_t call) override;
   std::vector<BridgeTool> tools() override;
   BridgeBudget budget() override;
+  bool answers() override { return !offers_.empty(); }
   bool offers_input() override { return !input_clients_.empty(); }
 
  private:
@@ -58,6 +59,8 @@ class ClientBridge : public BridgeProvider {
   };
 
   void StartInput(const BridgeCall& call, BridgeReply reply);
+  // Of those who offer.
+  Answerer& ClientFor(const BridgeCall& call) const;
 
   std::list<Offer> offers_;  // the last one first
   std::set<Answerer*> input_clients_;

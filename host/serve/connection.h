@@ -4,22 +4,22 @@
 // Lives on the loop's thread.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "host/eval/call_service.h"
-#include "host/serve/call_stream.h"
+#include "absl/functional/any_invocable.h"
 #include "host/serve/client_bridge.h"
+#include "host/serve/client_calls.h"
+#include "host/serve/client_watches.h"
 #include "host/serve/line_stream.h"
 #include "host/serve/request.h"
-#include "host/serve/session_watch.h"
+#include "host/serve/room.h"
 
 namespace cellar::host {
 
-class NotebookJob;
 class Server;
 
 class Connection : private LineStream::Listener, private Answerer {
@@ -30,16 +30,9 @@ class Connection : private LineStream::Listener, private Answerer {
 
   void Start();
   void Send(std::string_view frame) { stream_.Send(frame); }
-  void InterruptCalls();
+  void InterruptCalls() { calls_.CancelAll(); }
 
  private:
-  struct RunningCall {
-    CallId call = 0;                  // or 0, and
-    NotebookJob* notebook = nullptr;  // one that runs
-    std::unique_ptr<CallStream> stream;
-    size_t bytes = 0;  // of the request
-  };
-
   void OnLine(std::string_view line) override;
   void OnLineTooLong() override;
   void OnEnd(bool in_a_line) override;
@@ -72,40 +65,45 @@ class Connection : private LineStream::Listener, private Answerer {
   void Do(const RequestId& id, ShutdownRequest request);
   void Do(const RequestId& id, HandoverRequest request);
 
-  // For a call of that id; for anything else that takes room until it is answered.
-  absl::Status CheckRoomFor(const RequestId& id) const;
-  absl::Status CheckRoom() const;
-  RunningCall& AddCall(const RequestId& id, std::unique_ptr<CallStream> stream,
-                       const std::string& owner);
-  std::unique_ptr<CallStream> RemoveCall(const RequestId& id);
-  bool Cancel(const RunningCall& running);
-  // The one whose cell has made that call to the host.
-  std::map<RequestId, RunningCall>::const_iterator Caller(uint64_t call) const;
+  CallStream::Send Sender();
+  // Whether a call of that id can be made now.
+  absl::Status CheckCall(const RequestId& id) const;
+  ClientCalls::Running& AddCall(const RequestId& id, std::unique_ptr<CallStream> stream,
+                                const std::string& owner);
   // A frame about it, after what the cell printed before.
   Frame CallFrame(std::string_view type, const BridgeCall& call) const;
-  void OnResult(const RequestId& id, const std::string& session,
-                const absl::StatusOr<CallResult>& result);
   // For answers that come later: `answer` is called with what comes, unless the client is gone.
+  // The request takes room until then.
   template <typename T>
   absl::AnyInvocable<void(T)> Later(absl::AnyInvocable<void(T)> answer);
   // Says where a session stands that has been rewound or has branched off.
   absl::AnyInvocable<void(absl::StatusOr<Standing>)> AnswerStanding(const RequestId& id);
-  void StartWatch(const RequestId& id, const std::string& session);
-  void GiveUpCalls();
+  // What it has under way, what it offers and whom it acts for.
+  void GiveUp();
   void LeaveIfDone();
   void Leave(absl::Status why = absl::OkStatus());
 
   Server& server_;
   LineStream stream_;
   size_t line_bytes_ = 0;  // of the request that is being read
-  std::map<RequestId, RunningCall> calls_;
-  size_t call_bytes_ = 0;  // of calls_, and of files to be written
-  std::map<RequestId, std::unique_ptr<SessionWatch>> watches_;
-  size_t unanswered_ = 0;         // other requests whose answer comes later
+  Room room_;
+  ClientCalls calls_;
+  ClientWatches watches_;
   std::set<std::string> owners_;  // in whose names this client has made calls
   bool ended_ = false;            // nothing more is read
   bool left_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
+
+template <typename T>
+absl::AnyInvocable<void(T)> Connection::Later(absl::AnyInvocable<void(T)> answer) {
+  room_.Take(line_bytes_);
+  return [this, alive = alive_, bytes = line_bytes_, answer = std::move(answer)](T value) mutable {
+    if (!*alive) return;
+    room_.Give(bytes);
+    answer(std::move(value));
+    LeaveIfDone();
+  };
+}
 
 }  // namespace cellar::host

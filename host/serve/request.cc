@@ -26,6 +26,10 @@ constexpr size_t kMaxDepth = 100;
 
 using What = decltype(Request::what);
 
+std::string Dump(const json& value) {
+  return value.dump(-1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace);
+}
+
 absl::StatusOr<What> ReadEval(json& request) {
   FieldReader fields(request);
   EvalRequest eval = {.stream = fields.Flag("stream", true)};
@@ -64,16 +68,15 @@ absl::StatusOr<What> ReadBare(const json& request) {
 }
 
 absl::StatusOr<What> ReadCancel(json& request) {
-  CancelRequest cancel;
-  auto call = request.find("call");
-  if (call == request.end()) return absl::InvalidArgumentError("call: is missing");
-  if (!call->is_string() && !call->is_number_integer()) {
+  FieldReader fields(request);
+  const json call = fields.Value("call");
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  if (call.is_null()) return absl::InvalidArgumentError("call: is missing");
+  if (!call.is_string() && !call.is_number_integer()) {
     return absl::InvalidArgumentError("call: expected the id of an eval, or a handle");
   }
-  cancel.call.json = call->dump(-1, ' ', false, json::error_handler_t::replace);
-  if (call->is_string()) cancel.handle = call->get<std::string>();
-  request.erase(call);
-  CELLAR_RETURN_IF_ERROR(FieldReader(request).Finish());
+  CancelRequest cancel = {.call = {.json = Dump(call)}};
+  if (call.is_string()) cancel.handle = call.get<std::string>();
   return cancel;
 }
 
@@ -150,43 +153,53 @@ absl::StatusOr<What> ReadHello(json& request) {
   return hello;
 }
 
-absl::Status ReadTool(const json& value, BridgeTool& tool) {
-  if (!value.is_object()) return absl::InvalidArgumentError("tools: expected objects");
-  json fields_left = value;
-  FieldReader fields(fields_left);
+absl::Status ReadTool(json value, BridgeTool& tool) {
+  if (!value.is_object()) return absl::InvalidArgumentError("expected an object");
+  FieldReader fields(value);
   tool.name = fields.Text("name", /*required=*/true);
   tool.description = fields.Text("description", /*required=*/false, kMaxQueryBytes);
-  if (auto schema = fields_left.find("schema"); schema != fields_left.end()) {
-    tool.schema = schema->dump(-1, ' ', false, json::error_handler_t::replace);
-    fields_left.erase(schema);
+  const json schema = fields.Value("schema");
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  // Names with a dollar are calls of cellar's own.
+  if (tool.name.empty() || tool.name.starts_with('$')) {
+    return absl::InvalidArgumentError("name: expected one that is not empty and has no $ in front");
   }
-  return fields.Finish();
+  if (schema.is_null()) return absl::OkStatus();
+  if (!schema.is_object()) return absl::InvalidArgumentError("schema: expected an object");
+  tool.schema = Dump(schema);
+  return absl::OkStatus();
+}
+
+absl::Status ReadBudget(json value, BridgeBudget& budget) {
+  if (!value.is_object()) return absl::InvalidArgumentError("budget: expected an object");
+  for (const auto& [name, field] : value.items()) {
+    if (name == "total" && field.is_number()) {
+      budget.total = field.get<double>();
+    } else if (name == "spent" && field.is_number()) {
+      budget.spent = field.get<double>();
+    } else if (name == "hard" && field.is_boolean()) {
+      budget.hard = field.get<bool>();
+    } else if (name != "total" || !field.is_null()) {
+      return absl::InvalidArgumentError(
+          "budget: expected total and spent, which are numbers, and hard, true or false");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<What> ReadTools(json& request) {
+  FieldReader fields(request);
+  const json tools = fields.Value("tools");
+  json budget = fields.Value("budget");
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
   ToolsRequest what;
-  const json tools = request.value("tools", json());
   if (!tools.is_array()) return absl::InvalidArgumentError("tools: expected a list");
-  for (const json& value : tools) {
-    CELLAR_RETURN_IF_ERROR(ReadTool(value, what.tools.emplace_back()));
-  }
-  request.erase("tools");
-  if (auto budget = request.find("budget"); budget != request.end()) {
-    if (!budget->is_object()) return absl::InvalidArgumentError("budget: expected an object");
-    for (const auto& [name, value] : budget->items()) {
-      if (name == "total" && value.is_number()) {
-        what.budget.total = value.get<double>();
-      } else if (name == "spent" && value.is_number()) {
-        what.budget.spent = value.get<double>();
-      } else if (name == "hard" && value.is_boolean()) {
-        what.budget.hard = value.get<bool>();
-      } else if (name != "total" || !value.is_null()) {
-        return absl::InvalidArgumentError("budget: has total, spent and hard");
-      }
+  for (size_t i = 0; i < tools.size(); ++i) {
+    if (absl::Status status = ReadTool(tools[i], what.tools.emplace_back()); !status.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("tools[", i, "]: ", status.message()));
     }
-    request.erase(budget);
   }
-  CELLAR_RETURN_IF_ERROR(FieldReader(request).Finish());
+  if (!budget.is_null()) CELLAR_RETURN_IF_ERROR(ReadBudget(std::move(budget), what.budget));
   return what;
 }
 
@@ -207,26 +220,20 @@ absl::Status ReadImages(const json& images, BridgeAnswer& answer) {
 }
 
 absl::StatusOr<What> ReadReply(json& request) {
-  ReplyRequest what;
-  auto call = request.find("call");
-  if (call == request.end() || !call->is_number_unsigned()) {
+  FieldReader fields(request);
+  const json call = fields.Value("call");
+  ReplyRequest what = {.answer = {.value = Dump(fields.Value("value"))}};
+  const json images = fields.Value("images");
+  const json error = fields.Value("error");
+  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  if (!call.is_number_unsigned()) {
     return absl::InvalidArgumentError("call: expected the number in the call or input frame");
   }
-  what.call = call->get<uint64_t>();
-  request.erase(call);
-  if (auto value = request.find("value"); value != request.end()) {
-    what.answer.value = value->dump(-1, ' ', false, json::error_handler_t::replace);
-    request.erase(value);
-  }
-  if (auto images = request.find("images"); images != request.end()) {
-    CELLAR_RETURN_IF_ERROR(ReadImages(*images, what.answer));
-    request.erase(images);
-  }
-  FieldReader fields(request);
-  if (request.contains("error")) {
-    what.answer.error = fields.Text("error", /*required=*/true, kMaxLineBytes);
-  }
-  CELLAR_RETURN_IF_ERROR(fields.Finish());
+  what.call = call.get<uint64_t>();
+  if (!images.is_null()) CELLAR_RETURN_IF_ERROR(ReadImages(images, what.answer));
+  if (error.is_null()) return what;
+  if (!error.is_string()) return absl::InvalidArgumentError("error: expected a string");
+  what.answer.error = error.get<std::string>();
   return what;
 }
 
@@ -285,7 +292,7 @@ absl::Status ReadId(json& request, RequestId& id) {
   if (!found->is_string() && !found->is_number_integer()) {
     return absl::InvalidArgumentError("id: expected a string or a whole number");
   }
-  std::string text = found->dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text = Dump(*found);
   if (text.size() > kMaxIdBytes) {
     return absl::InvalidArgumentError(absl::StrCat("id: longer than ", kMaxIdBytes, " bytes"));
   }

@@ -65,7 +65,6 @@ absl::Status Session::Prepare() {
 }
 
 void Session::ConnectBridge() {
-  if (options_.bridge == nullptr) return;
   BridgeOptions bridge = {
       .provider = options_.bridge, .session = options_.id, .limit = options_.bridge_limit};
   bridge_ = std::make_unique<Bridge>(loop_, std::move(bridge), static_cast<BridgeListener&>(*this));

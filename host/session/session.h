@@ -258,7 +258,7 @@ class Session : private WorkerListener, private BridgeListener {
   SessionVariables variables_;
 
   std::unique_ptr<Worker> worker_;
-  std::unique_ptr<Bridge> bridge_;  // of the worker; null when nobody answers
+  std::unique_ptr<Bridge> bridge_;  // of the worker
   bool worker_ready_ = false;
   bool template_was_ready_ = false;  // when the worker was asked for
   bool start_retried_ = false;

@@ -48,8 +48,15 @@ def line_range(helper: str, offset, limit) -> tuple[int, int | None]:
 
 
 def schema(helper: str, value) -> dict | None:
-    if value is not None and not isinstance(value, dict):
+    """A JSON Schema that an answer can be checked against."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
         raise TypeError(f"{helper}(): schema must be a dict that holds a JSON Schema, not {_kind(value)}")
+    from cellar_prelude.schema_form import find_flaw
+    flaw = find_flaw(value)
+    if flaw:
+        raise ValueError(f"{helper}(): this is no JSON Schema: {flaw}")
     return value
 
 

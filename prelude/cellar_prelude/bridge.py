@@ -6,11 +6,13 @@ A provider answers. It has
     acall(name, args)              the same, to be awaited
     tools() -> list | None         what can be called: dicts with name, description, schema; None when that is not known
     budget() -> dict               total (None = no ceiling), spent, hard
+    elsewhere() -> scope           in which somebody else is waited for; see cellar_runtime.bridge
 `name` is that of a tool, or one of the names below.
 """
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import os
+from contextlib import nullcontext
 
 LLM, AGENT, BUDGET, OUTPUT = "llm", "agent", "budget", "output"
 
@@ -24,8 +26,8 @@ class BridgeError(RuntimeError):
     """A call was answered with an error, or could not be made."""
 
 
-class NotConnected(BridgeError):
-    """Nobody is there to answer."""
+class NotConnected(BridgeError, AttributeError):
+    """Nobody is there to answer. Of the second kind too, so that hasattr(tool, name) says no."""
 
 
 def connect(provider) -> None:
@@ -36,6 +38,11 @@ def connect(provider) -> None:
 
 def is_connected() -> bool:
     return bool(os.environ.get("PI_TOOL_BRIDGE_URL")) or _provider is not None and _provider.is_connected()
+
+
+def elsewhere():
+    """The scope of a wait for somebody other than the host, where there is one to know of it."""
+    return nullcontext() if _provider is None else _provider.elsewhere()
 
 
 def provider():

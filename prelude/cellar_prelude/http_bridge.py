@@ -26,14 +26,11 @@ class HttpProvider:
     """Answers come from `url`."""
 
     def __init__(self, url: str, token: str, session: str):
-        self._url = urlsplit(url)
-        if self._url.scheme not in ("http", "https") or not self._url.hostname:
+        self._url = _parsed(url)
+        if self._url is None:
             raise bridge.BridgeError(f"PI_TOOL_BRIDGE_URL is {url!r}, which is no http or https URL")
         self._token = token
         self._session = session
-
-    def is_connected(self) -> bool:
-        return True
 
     def call(self, name: str, args: dict):
         return _Exchange(self._url, self._token, self._body(name, args)).run()
@@ -48,16 +45,16 @@ class HttpProvider:
                 answer.set_exception(error) if error else answer.set_result(value)
 
         def run():
-            value, error = None, None
             try:
-                value = exchange.run()
-            except Exception as failure:
-                error = failure
+                outcome = (settle, exchange.run(), None)
+            except KeyboardInterrupt:
+                outcome = (answer.cancel,)
+            except Exception as error:
+                outcome = (settle, None, error)
             with suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(settle, value, error)
+                loop.call_soon_threadsafe(*outcome)
 
-        thread = threading.Thread(target=run, name=f"bridge {name}", daemon=True)
-        thread.start()
+        threading.Thread(target=run, name=f"bridge {name}", daemon=True).start()
         try:
             return await answer
         finally:
@@ -67,11 +64,18 @@ class HttpProvider:
         return None  # the protocol has no way to ask
 
     def budget(self) -> dict:
-        return self.call(bridge.BUDGET, {})
+        try:
+            return self.call(bridge.BUDGET, {})
+        except _Refused:
+            return {}  # it knows of none
 
     def _body(self, name, args):
         import _cellar
         return safe_json.dumps({"session": self._session, "run": str(_cellar.current_cell()), "name": name, "args": args})
+
+
+class _Refused(bridge.BridgeError):
+    """Whoever answers has said no."""
 
 
 class _Exchange:
@@ -88,8 +92,9 @@ class _Exchange:
         from http.client import HTTPException
         where = f"the tool bridge at {self._url.scheme}://{self._url.netloc}"
         try:
-            response = self._send()
-            data = response.read(MAX_ANSWER_BYTES + 1)
+            with bridge.elsewhere() as host:
+                response = self._send(host)
+                data = response.read(MAX_ANSWER_BYTES + 1)
         except (OSError, HTTPException) as error:
             raise bridge.BridgeError(f"{where} could not be reached: {error or type(error).__name__}") from None
         finally:
@@ -108,23 +113,38 @@ class _Exchange:
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
-    def _send(self):
+    def _send(self, host):
         self._connection, target, headers = _route(self._url)
         headers["Content-Type"] = "application/json"
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         self._connection.request("POST", target, self._body, headers)
-        self._wait()
+        self._wait(host)
         self._connection.sock.settimeout(CALL_LIMIT_S)
         return self._connection.getresponse()
 
-    def _wait(self):
+    def _wait(self, host):
+        """Until an answer comes. `host` may be None: it then knows nothing of the wait, and ends it no earlier."""
         deadline = monotonic() + CALL_LIMIT_S
+        sock = self._connection.sock.fileno()
         poll = select.poll()
-        poll.register(self._connection.sock, select.POLLIN)
-        while not poll.poll(_LOOK_S * 1000):
+        poll.register(sock, select.POLLIN)
+        if host is not None:
+            poll.register(host, select.POLLIN)
+        while sock not in (ready := dict(poll.poll(_LOOK_S * 1000))):
+            if ready and not host.hear():
+                poll.unregister(host)
             if self._aborted or monotonic() > deadline:
                 raise TimeoutError(f"no answer within {CALL_LIMIT_S} seconds")
+
+
+def _parsed(url):
+    """The parts of a URL, or None when it is none that can be asked."""
+    try:
+        parts = urlsplit(url)
+        return parts if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 else None
+    except ValueError:  # a port that is none
+        return None
 
 
 def _route(url):
@@ -135,11 +155,11 @@ def _route(url):
     proxy = None if _is_loopback(url.hostname) else _proxy_of(url)
     if proxy is None:
         return kind(url.hostname, url.port, timeout=CONNECT_LIMIT_S), path, {}
+    connection = kind(proxy.hostname, proxy.port, timeout=CONNECT_LIMIT_S)
     if url.scheme == "https":
-        connection = kind(proxy.hostname, proxy.port, timeout=CONNECT_LIMIT_S)
-        connection.set_tunnel(url.hostname, url.port)
+        connection.set_tunnel(url.hostname, url.port, _credentials(proxy))
         return connection, path, {}
-    return kind(proxy.hostname, proxy.port, timeout=CONNECT_LIMIT_S), f"{url.scheme}://{url.netloc}{path}", {}
+    return connection, f"{url.scheme}://{url.netloc}{path}", _credentials(proxy)
 
 
 def _is_loopback(host):
@@ -151,8 +171,22 @@ def _is_loopback(host):
 
 def _proxy_of(url):
     from urllib.request import getproxies, proxy_bypass
-    proxy = getproxies().get(url.scheme)
-    return None if not proxy or proxy_bypass(url.hostname) else urlsplit(proxy)
+    given = getproxies().get(url.scheme)
+    if not given or proxy_bypass(url.hostname):
+        return None
+    proxy = _parsed(given if "://" in given else f"http://{given}")
+    if proxy is None:
+        raise bridge.BridgeError(f"the proxy for {url.scheme} is {given!r}, which is no http or https URL")
+    return proxy
+
+
+def _credentials(proxy):
+    if proxy.username is None:
+        return {}
+    from base64 import b64encode
+    from urllib.parse import unquote
+    name = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": f"Basic {b64encode(name.encode()).decode()}"}
 
 
 def _value(where, status, data):
@@ -165,7 +199,7 @@ def _value(where, status, data):
         text = data[:200].decode("utf-8", "replace")
         raise bridge.BridgeError(f"{where} answered with status {status} and no answer to the call: {text!r}")
     if not answer["ok"]:
-        raise bridge.BridgeError(_message(answer.get("error")) or f"{where} answered with status {status}")
+        raise _Refused(_message(answer.get("error")) or f"{where} said no, and not why (status {status})")
     return _with_images(where, answer.get("value"), answer.get("images", []))
 
 

@@ -29,9 +29,13 @@ def llm(prompt, model="default", system=None, schema=None):
     arguments.optional_text("llm", "system", system)
     arguments.schema("llm", schema)
     request = _given(prompt=prompt, model=model, system=system, schema=schema)
-    value = _answer("llm", bridge.provider().call(bridge.LLM, request), schema)
-    note("llm", model=model, chars=len(prompt))
-    return value
+    state = "failed"
+    try:
+        value = _answer("llm", bridge.provider().call(bridge.LLM, request), schema)
+        state = "done"
+        return value
+    finally:
+        note("llm", model=model, chars=len(prompt), state=state)
 
 
 def agent(prompt, agent_type="task", model=None, context=None, label=None, schema=None, *, agentType=None):
@@ -46,6 +50,8 @@ def agent(prompt, agent_type="task", model=None, context=None, label=None, schem
     Past a hard ceiling of `budget`, BudgetExceeded is raised and no agent starts.
     """
     arguments.text("agent", "prompt", prompt)
+    if agentType is not None and agent_type not in ("task", agentType):
+        raise TypeError("agent(): agent_type and agentType are the same, and were given two values")
     kind = arguments.text("agent", "agent_type", agent_type if agentType is None else agentType)
     for name, value in (("model", model), ("context", context), ("label", label)):
         arguments.optional_text("agent", name, value)
@@ -86,7 +92,10 @@ class Budget:
         return _remaining(_budget())
 
     def __repr__(self):
-        now = _budget()
+        try:
+            now = _budget()
+        except bridge.BridgeError as error:
+            return f"<budget: {error}>"
         total = "no ceiling" if now.get("total") is None else f"of {now['total']}{' (hard)' if now.get('hard') else ''}"
         return f"<budget: {now.get('spent') or 0} spent, {total}>"
 

@@ -19,7 +19,7 @@ def output(*ids, format="raw", query=None, offset=None, limit=None):
     One id gives its text; with format="json" a dict with id, path, content, lines and chars. Several give a list of
     dicts. format="stripped" is the text without the colours of a terminal.
 
-        output("cellar-0a1b2c3d4e5f.txt", offset=100, limit=50)     lines 100 to 149
+        output("cellar-0a1b2c3d4e5f.log", offset=100, limit=50)     lines 100 to 149
         output("Reviewer", query=".findings[0].title")              from output that is JSON
 
     A query gives text as it is and other values as JSON; with format="json", the value itself as `content`. Output of
@@ -34,7 +34,7 @@ def output(*ids, format="raw", query=None, offset=None, limit=None):
         raise ValueError("output(): query cannot be combined with offset or limit")
     first, count = arguments.line_range("output", offset, limit)
     names = [_name(each) for each in ids]
-    results = [_select(_load(name), steps, first, count, format) for name in names]
+    results = [_select(_load(name, first, count), steps, format) for name in names]
     note("output", ids=names, chars=sum(result["chars"] for result in results))
     if len(results) > 1:
         return results
@@ -50,37 +50,55 @@ def _name(given):
     return name
 
 
-def _load(name):
-    """The whole output, as a dict with id, path and content."""
+def _load(name, first, count):
+    """Lines of an output, as a dict with id, path and content."""
     directory = _directory()
     for file_name in (name, f"{name}.md"):
         path = os.path.join(directory, file_name) if directory else ""
         if path and os.path.isfile(path):
-            data = files.read_lines(path, opener=_open_no_link)
+            # Only those lines are read: the output of one cell can be larger than what is read at once.
+            data = files.read_lines(path, first, count, opener=_open_no_link)
+            if not data and count != 0:
+                _check_offset(name, first, _lines_in(path))
             return {"id": name, "path": path, "content": data.decode("utf-8", "replace")}
     if bridge.is_connected():
         value = bridge.provider().call(bridge.OUTPUT, {"id": name})
         if value is not None:
-            return {"id": name, "path": None, "content": value if isinstance(value, str) else _to_json(value)}
+            return {"id": name, "path": None, "content": _range(name, _text(value), first, count)}
     known = ", ".join(_known(directory)) or "none"
     raise FileNotFoundError(f"output(): there is no output {name!r}; those in {directory or 'no directory'}: {known}")
 
 
-def _select(result, steps, first, count, format):
-    text = result["content"]
+def _range(name, text, first, count):
+    if first == 1 and count is None:
+        return text
+    from io import StringIO
+    lines = StringIO(text, newline="\n").readlines()
+    if count != 0:
+        _check_offset(name, first, len(lines))
+    return "".join(lines[first - 1:None if count is None else first - 1 + count])
+
+
+def _check_offset(name, first, lines):
+    if first > max(1, lines):
+        raise ValueError(f"output(): offset {first} is past the end of {name}, which has {lines} lines")
+
+
+def _lines_in(path):
+    with open(path, "rb", opener=_open_no_link) as file:
+        return sum(1 for _ in file)
+
+
+def _select(result, steps, format):
+    content = result["content"]
     if steps is not None:
         value = _query(result, steps)
-        content = value if format == "json" or isinstance(value, str) else _to_json(value)
-        text = content if isinstance(content, str) else _to_json(content)
-    else:
-        if first > 1 or count is not None:
-            lines = text.splitlines(keepends=True)
-            if first > max(1, len(lines)):
-                raise ValueError(f"output(): offset {first} is past the end of {result['id']}, "
-                                 f"which has {len(lines)} lines")
-            text = "".join(lines[first - 1:None if count is None else first - 1 + count])
-        content = text = _stripped(text) if format == "stripped" else text
-    return {**result, "content": content, "lines": len(text.splitlines()), "chars": len(text)}
+        content = value if format == "json" else _text(value)
+    elif format == "stripped":
+        content = _stripped(content)
+    text = _text(content)
+    lines = text.count("\n") + (not text.endswith("\n") and text != "")
+    return {**result, "content": content, "lines": lines, "chars": len(text)}
 
 
 def _stripped(text):
@@ -128,6 +146,8 @@ def _open_no_link(path, flags):
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def _to_json(value):
+def _text(value):
+    if isinstance(value, str):
+        return value
     import json
     return json.dumps(value, ensure_ascii=False, indent=2)

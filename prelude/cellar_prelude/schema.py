@@ -9,6 +9,8 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import json
 import re
 
+from cellar_prelude.schema_form import resolve
+
 _MAX_DEPTH = 100
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
 
@@ -50,22 +52,12 @@ class _Check:
         if depth > _MAX_DEPTH:
             return f"{place} is nested deeper than {_MAX_DEPTH} levels"
         if "$ref" in schema:
-            return self.problem(value, self._resolve(schema["$ref"]), place, depth + 1)
+            return self.problem(value, resolve(self._root, schema["$ref"]), place, depth + 1)
         for check in (self._kind, self._choice, self._alternatives, self._object, self._array, _bounds):
             found = check(value, schema, place, depth)
             if found:
                 return found
         return None
-
-    def _resolve(self, reference):
-        target = self._root
-        if isinstance(reference, str) and reference.startswith("#"):
-            for part in reference[1:].split("/")[1:]:
-                part = part.replace("~1", "/").replace("~0", "~")
-                target = target.get(part) if isinstance(target, dict) else None
-            if target is not None:
-                return target
-        raise SchemaError(f"the schema refers to {reference!r}, which it does not contain")
 
     def _kind(self, value, schema, place, depth):
         expected = schema.get("type")

@@ -5,7 +5,8 @@ from cellar_prelude import bridge
 from cellar_prelude.status import note
 
 _TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
-_NOTHING = f"nothing is connected; {bridge.HOW_TO_CONNECT}"
+_NOBODY = f"nothing is connected; {bridge.HOW_TO_CONNECT}"
+_NONE = "whoever runs this session offers none"
 
 
 class Tools:
@@ -29,29 +30,32 @@ class Tools:
             if each["name"] == name:
                 return _make_function(each)
         known = ", ".join(each["name"] for each in announced)
-        raise AttributeError(f"there is no tool {name!r}; " + (f"there are: {known}" if known else _NOTHING))
+        raise AttributeError(f"there is no tool {name!r}; " + (f"there are: {known}" if known else _NONE))
 
     def __dir__(self):
-        return [each["name"] for each in _announced()]
+        try:
+            return [each["name"] for each in bridge.provider().tools() or ()]
+        except bridge.BridgeError:
+            return []
 
     def __repr__(self):
-        announced = bridge.provider().tools() if bridge.is_connected() else []
+        if not bridge.is_connected():
+            return f"<tool: {_NOBODY}>"
+        try:
+            announced = bridge.provider().tools()
+        except bridge.BridgeError as error:
+            return f"<tool: {error}>"
         if announced is None:
             return "<tool: no list of tools was given>"
-        if not announced:
-            return f"<tool: {_NOTHING}>"
-        return "\n".join(["<tool>", *(f"  {each['name']}: {_first_line(each)}" for each in announced)])
+        return "\n".join(["<tool>", *map(_listed, announced)]) if announced else f"<tool: {_NONE}>"
 
 
 tool = Tools()
 
 
-def _announced():
-    return bridge.provider().tools() or [] if bridge.is_connected() else []
-
-
-def _first_line(described):
-    return (described.get("description") or "").strip().partition("\n")[0]
+def _listed(described):
+    first_line = (described.get("description") or "").strip().partition("\n")[0]
+    return f"  {described['name']}" + (f": {first_line}" if first_line else "")
 
 
 def _make_function(described):
@@ -83,7 +87,7 @@ def _arguments(name, args, named):
     if args is None:
         return named
     if not isinstance(args, dict):
-        raise TypeError(f"tool.{name}() takes its arguments as a dict or as keywords, not as a {type(args).__name__}")
+        raise TypeError(f"tool.{name}() takes its arguments as a dict or as keywords, not as {type(args).__name__}")
     twice = args.keys() & named.keys()
     if twice:
         raise TypeError(f"tool.{name}(): given twice: {', '.join(sorted(twice))}")

@@ -2,6 +2,7 @@
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import os
+from collections import deque
 
 from cellar_prelude import arguments
 from cellar_prelude.status import note
@@ -23,9 +24,7 @@ def tree(path=".", max_depth=3, show_hidden=False) -> str:
         raise (NotADirectoryError if os.path.exists(path) else FileNotFoundError)(f"tree(): {path} is not a directory")
     picture = _Picture(bool(show_hidden))
     picture.lines.append(path.rstrip("/") + "/")
-    picture.add(path, "", depth)
-    if picture.is_full:
-        picture.lines.append(f"[... stopped after {MAX_ENTRIES} entries ...]")
+    picture.draw(path, depth)
     text = "\n".join(picture.lines)
     note("tree", path=path, entries=picture.entries, preview=text[:_PREVIEW_CHARS])
     return text
@@ -37,27 +36,33 @@ class _Picture:
     def __init__(self, show_hidden):
         self.lines = []
         self.entries = 0
-        self.is_full = False
         self._show_hidden = show_hidden
 
-    def add(self, directory, margin, depth):
-        if depth == 0:
-            return
-        try:
-            entries = self._sorted_entries(directory)
-        except OSError as error:
-            self.lines.append(f"{margin}└── [{error.strerror}]")
-            return
-        for position, (is_file, _, name, is_link) in enumerate(entries):
+    def draw(self, root, depth):
+        # Directories can be nested deeper than calls: those that are open are kept here, the innermost last.
+        open_directories = [(root, "", self._entries_of(root, ""))] if depth else []
+        while open_directories:
+            directory, margin, entries = open_directories[-1]
+            if not entries:
+                open_directories.pop()
+                continue
             if self.entries == MAX_ENTRIES:
-                self.is_full = True
+                self.lines.append(f"[... stopped after {MAX_ENTRIES} entries ...]")
                 return
             self.entries += 1
-            is_last = position == len(entries) - 1
+            is_file, _, name, is_link = entries.popleft()
             path = os.path.join(directory, name)
-            self.lines.append(f"{margin}{'└── ' if is_last else '├── '}{_label(path, name, is_file, is_link)}")
-            if not is_file:
-                self.add(path, margin + ("    " if is_last else "│   "), depth - 1)
+            self.lines.append(f"{margin}{'├── ' if entries else '└── '}{_label(path, name, is_file, is_link)}")
+            if not is_file and len(open_directories) < depth:
+                inner = margin + ("│   " if entries else "    ")
+                open_directories.append((path, inner, self._entries_of(path, inner)))
+
+    def _entries_of(self, directory, margin):
+        try:
+            return deque(self._sorted_entries(directory))
+        except OSError as error:
+            self.lines.append(f"{margin}└── [{error.strerror}]")
+            return deque()
 
     def _sorted_entries(self, directory):
         with os.scandir(directory) as found:

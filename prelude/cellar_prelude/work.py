@@ -80,11 +80,11 @@ def _run_all(thunks, width):
             pass
         for thread in threads:
             thread.join()
-    except BaseException:
+    except BaseException as error:
         batch.stop()
         _interrupt(threads)
         batch.has_ended.wait(_INTERRUPT_WAIT_S)
-        raise
+        raise error.with_traceback(None)  # where it was raised is nothing of the cell's
     if batch.errors:
         raise batch.errors[min(batch.errors)]
     return batch.results

@@ -64,13 +64,19 @@ class HostBridge:
             line.forget(number)
         return _value_of(name, kind, data, images)
 
+    def elsewhere(self) -> "_Elsewhere":
+        """While it is open, this thread waits for somebody other than the host, which knows: the cell's time-out stands
+        still, and an interrupt is heard."""
+        return _Elsewhere(self._line_of_thread, next(self._numbers))
+
     def is_connected(self) -> bool:
         """Whether somebody answers calls."""
-        return _offer(_TOOLS)[0] > 0
+        return self.tools() is not None
 
-    def tools(self) -> list[dict]:
-        """What can be called: dicts with `name`, `description` and `schema`, the JSON Schema of the arguments."""
-        return self._offered(_TOOLS, [])
+    def tools(self) -> list[dict] | None:
+        """What can be called: dicts with `name`, `description` and `schema`, the JSON Schema of the arguments. None where
+        nobody answers."""
+        return self._offered(_TOOLS, None)
 
     def budget(self) -> dict:
         """`total` (None: no ceiling), `hard` and `spent`."""
@@ -111,6 +117,47 @@ class HostBridge:
         if known is None or known[0] != sequence:
             known = self._offers[kind] = (sequence, values.decode(True, data))
         return known[1]
+
+
+class _Elsewhere:
+    """A wait for somebody other than the host. Its descriptor can be read when hear() has something to do."""
+
+    def __init__(self, open_line, number):
+        self._open_line = open_line
+        self._number = number
+        self._line = None
+
+    def __enter__(self):
+        """None where the host cannot be told: in a process that a cell forked, or in too many threads at once."""
+        try:
+            line = self._open_line()
+            line.start(self._number, "$elsewhere", b"null")  # Bridge::kElsewhere
+        except (RuntimeError, ConnectionError):
+            return None
+        self._line = line
+        return self
+
+    def __exit__(self, *_):
+        if self._line is not None:
+            self._line.withdraw(self._number)
+
+    def fileno(self) -> int:
+        return self._line.fileno()
+
+    def hear(self) -> bool:
+        """Raises KeyboardInterrupt when the cell was interrupted, BridgeError when the wait takes longer than it may.
+        False when the host will say no more."""
+        try:
+            answer = self._line.answer(self._number)
+        except ConnectionError:
+            return False
+        if answer is None:
+            return True
+        _, kind, data, _ = answer
+        if kind == _CANCELLED:
+            _hear_interrupt()
+            raise KeyboardInterrupt
+        raise BridgeError(data.decode("utf-8", "replace"))
 
 
 class _LoopLine:

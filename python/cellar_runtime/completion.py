@@ -66,7 +66,7 @@ def _attributes(names, owner, word):
     if path is None:
         return [_described(str, name, True) for name in _visible(dir(str), word)] if owner[-1:] in "'\"" and owner else []
     value = static_lookup.resolve(names, path[0])
-    if value is MISSING or path.start() and owner[path.start() - 1] in ").]":
+    if value is MISSING or type(value) is property or path.start() and owner[path.start() - 1] in ").]":
         return []
     found = _visible(static_lookup.attribute_names(value), word)
     return [_described(value, name, len(found) <= _MAX_SIGNATURES) for name in found]

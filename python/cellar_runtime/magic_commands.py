@@ -14,8 +14,8 @@ LINE_MAGICS = ("cd", "env", "load", "ls", "lsmagic", "matplotlib", "pip", "pwd",
                "whos")
 CELL_MAGICS = ("bash", "capture", "sh", "time", "timeit", "writefile")
 _MAX_SHOWN_CHARS = 60
-# {expression} or $name, but not ${name}, which is the shell's.
-_PLACE = re.compile(r"(?<!\$)(?:\{(?P<expression>[^{}]+)\}|\$(?P<name>[A-Za-z_]\w*))")
+# {expression} or $name, but not ${name}, which is the shell's, nor {{name}}, which is a template's.
+_PLACE = re.compile(r"(?<![${])\{(?P<expression>[^{}]+)\}(?!\})|(?<!\$)\$(?P<name>[A-Za-z_]\w*)")
 _PIP = re.compile(r"\s*pip3?\s")
 _INSTALLED = re.compile(r"^Successfully installed (.*)$", re.MULTILINE)
 
@@ -54,7 +54,8 @@ class Commands:
 
     def pip(self, arguments):
         """pip of this session's Python; what it installed can be imported at once."""
-        result = shell.run([sys.executable, "-m", "pip", *shlex.split(arguments)], show=True)
+        arguments = _expand(arguments, sys._getframe(1))
+        result = shell.run([sys.executable, "-m", "pip", *_words("%pip", arguments)], show=True)
         self._after_pip(result)
         if result.returncode:
             raise subprocess.CalledProcessError(result.returncode, f"pip {arguments}")
@@ -67,7 +68,7 @@ class Commands:
 
     def cd(self, directory):
         """Goes to a directory: none is the home directory, - the one before."""
-        directory = _unquoted(directory) or "~"
+        directory = _unquoted(_expand(directory, sys._getframe(1))) or "~"
         if directory == "-":
             if self._previous_directory is None:
                 raise ValueError("%cd -: there is no directory before this one")
@@ -105,7 +106,7 @@ class Commands:
 
     def run(self, arguments):
         """Runs a Python file as a program, and keeps the names it bound. -i: in this namespace."""
-        words = shlex.split(arguments)
+        words = _words("%run", _expand(arguments, sys._getframe(1)))
         is_interactive = words[:1] == ["-i"]
         words = words[is_interactive:]
         if not words:
@@ -129,11 +130,12 @@ class Commands:
         """Runs a Python file as if its text stood in the cell."""
         if not path:
             raise ValueError("%load needs a file")
-        exec(_compiled(os.path.expanduser(_unquoted(path))), self._namespace.globals)
+        path = _unquoted(_expand(path, sys._getframe(1)))
+        exec(_compiled(os.path.expanduser(path)), self._namespace.globals)
 
     def writefile(self, arguments, text):
         """Writes the cell to a file; -a appends to it."""
-        words = shlex.split(arguments)
+        words = _words("%%writefile", _expand(arguments, sys._getframe(1)))
         is_appending = "-a" in words
         paths = [word for word in words if word != "-a"]
         if len(paths) != 1:
@@ -174,7 +176,7 @@ class Commands:
         """The magics there are."""
         for prefix, names in (("%", LINE_MAGICS), ("%%", CELL_MAGICS)):
             for name in names:
-                what = getattr(self, name).__doc__ if hasattr(self, name) else _OTHERS[name]
+                what = _OTHERS.get(name) or getattr(self, name).__doc__
                 print(f"{prefix + name:<12} {what}")
         print(f"{'!command':<12} Runs a command of the shell; x = !command keeps its lines, text and returncode.")
         print(f"{'name?':<12} Shows what an object is; name?? its source too.")
@@ -242,7 +244,7 @@ class Commands:
         fd = os.memfd_create(program)
         try:
             os.write(fd, script.encode())
-            command = [program, *shlex.split(arguments), f"/dev/fd/{fd}"]
+            command = [program, *_words(f"%%{program}", arguments), f"/dev/fd/{fd}"]
             result = shell.run(command, show=True, own_stderr=True, pass_fds=(fd,))
         finally:
             os.close(fd)
@@ -273,8 +275,11 @@ class _Timed:
 def _expand(text, frame):
     """text with {expression} and $name replaced by the values that the cell has for them, where it has any."""
     def value(match):
+        expression = match["expression"] or match["name"]
+        if expression.isidentifier() and expression not in frame.f_locals and expression not in frame.f_globals:
+            return match[0]  # also what Python has built in, as in awk '{print}'
         try:
-            return str(eval(match["expression"] or match["name"], frame.f_globals, frame.f_locals))
+            return str(eval(expression, frame.f_globals, frame.f_locals))
         except Exception:
             return match[0]  # the shell's own
     return _PLACE.sub(value, text) if "{" in text or "$" in text else text
@@ -285,8 +290,20 @@ def _compiled(path):
         return compile(file.read(), path, "exec", dont_inherit=True)
 
 
+def _words(magic, text):
+    """The words of a magic's line, as a shell would see them."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"{magic} {text}: {error}") from None
+
+
 def _unquoted(text):
-    words = shlex.split(text)
+    """The path that a line is, with or without quotes around it."""
+    try:
+        words = shlex.split(text)
+    except ValueError:  # it's a name with an apostrophe
+        return text
     return words[0] if len(words) == 1 else text
 
 

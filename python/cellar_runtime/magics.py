@@ -105,7 +105,10 @@ class _Cell:
     def _timeit(self, line, setup, code):
         """`setup` is None for a magic of one line."""
         try:
-            is_awaiting = self._awaits(split_options(code)[1] if setup is None else code)
+            measured = split_options(code)[1] if setup is None else code
+            if not measured.strip():
+                raise ValueError("there is nothing to measure")
+            is_awaiting = self._awaits(measured)
         except (SyntaxError, ValueError) as error:
             raise self._error(line, f"%timeit: {getattr(error, 'msg', error)}") from None
         call = f"{COMMANDS}.timeit({self._name!r}, {line}, {setup!r}, {code!r}, {is_awaiting})"

@@ -143,8 +143,8 @@ class Runner:
         if not cwd:
             return
         try:
-            os.chdir(cwd)
             path = os.fsdecode(cwd)
+            os.chdir(path)
             sys.path[:] = [path, *(entry for entry in sys.path if entry != path)]
         except Exception as error:  # also of a sys.path that a cell has replaced
             self._enter_error = error

@@ -36,7 +36,7 @@ def resolve(names: dict, path: str):
 def attribute(value, name: str):
     """The attribute as getattr() would give it where that runs no user code; a property is given as itself."""
     found = _raw(value, name)
-    if not _is_one_of(type(found), _BINDING):
+    if _is_tools(value) or not _is_one_of(type(found), _BINDING):
         return found
     if _is(value, type):
         return found.__get__(None, value) if name not in vars(type) else found
@@ -51,7 +51,7 @@ def attribute(value, name: str):
 
 def attribute_names(value) -> set[str]:
     """What dir() would list, without asking a `__dir__` of the object."""
-    if type(value).__module__ == "cellar_prelude.tools":
+    if _is_tools(value):
         return set(dir(value))
     names = set(_instance_names(value))
     if not _is(value, types.ModuleType):
@@ -100,12 +100,20 @@ def docstring(value) -> str:
 
 
 def _raw(value, name):
-    if type(value).__module__ == "cellar_prelude.tools":
-        return getattr(value, name, MISSING)
+    if _is_tools(value):
+        try:
+            return getattr(value, name, MISSING)
+        except RuntimeError:  # nobody is connected
+            return MISSING
     try:
         return inspect.getattr_static(value, name)
     except AttributeError:
         return MISSING
+
+
+def _is_tools(value):
+    # Its names are the host's: looking them up runs nothing of the user's.
+    return type(value).__module__ == "cellar_prelude.tools"
 
 
 def _item(value, step):

@@ -156,6 +156,6 @@ def _span(seconds):
         hours, minutes = divmod(minutes, 60)
         return f"{hours}h {minutes}min {rest}s" if hours else f"{minutes}min {rest}s"
     for scale, unit in _UNITS:
-        if seconds >= scale:
+        if seconds >= 0.9995 * scale:  # which three digits round up to a whole one
             break
     return f"{seconds / scale:.3g} {unit}"

@@ -87,6 +87,19 @@ class Watches(AttachTest):
         self.assertEqual(self.watcher.ask("sessions")["status"], "ok")
         self.assertEqual(list(self.watcher.frames), [])
 
+    def test_a_watch_can_be_cancelled_while_its_session_is_opened(self):
+        # In one piece, so that both are read before anything else is done.
+        self.watcher.send_bytes(b'{"id":"v","type":"watch","session":"not open yet"}\n'
+                                b'{"id":"x","type":"cancel","call":"v"}\n')
+        self.assertEqual((self.watcher.next_frame("v")["type"], self.watcher.done("x")["status"]), ("done", "ok"))
+        self.watcher.value("1", session="not open yet")
+        self.assertEqual([frame for frame in self.watcher.frames if frame["id"] == "v"], [])
+
+    def test_an_id_is_that_of_one_watch_at_a_time(self):
+        self.watcher.send(id="w", type="watch", session="other")
+        self.assertEqual(self.watcher.done("w")["error"],
+                         {"ename": "InvalidRequest", "evalue": "id: a watch of that id is under way"})
+
 
 class IdleWatch(AttachTest):
     def test_a_session_that_is_watched_is_not_closed_for_being_idle(self):

@@ -43,6 +43,33 @@ class DaemonTest(ProgramTest):
         return self.run_cellar("eval", "-s", "work", *args, **options)
 
 
+class Tools(DaemonTest):
+    def test_a_call_goes_to_a_client_that_has_the_tool_and_first_to_the_one_whose_cell_calls(self):
+        self.run_in_session("pass")
+        one, other = self.connect(), self.connect()
+        for client, names in ((one, ("both", "ones")), (other, ("both", "others"))):
+            client.ask("tools", tools=[{"name": name} for name in names])
+        for caller in (one, other):
+            self.assertEqual(caller.value("sorted(dir(tool))", session="work"), "['both', 'ones', 'others']")
+            for name, answerer in (("both", caller), ("ones", one), ("others", other), ("llm", caller)):
+                call = "llm('hi')" if name == "llm" else f"tool.{name}()"
+                caller.send(id="a", type="eval", session="work", cells=[{"code": call}])
+                asked = answerer.next_frame(type="call")
+                self.assertEqual((asked["name"], asked["id"]), (name, "a" if answerer is caller else ""))
+                answerer.send(type="reply", call=asked["call"], value=name)
+                self.assertEqual(caller.done("a")["result"]["text"], repr(name))
+
+    def test_a_call_of_a_client_that_leaves_is_answered_with_an_error(self):
+        self.run_in_session("pass")
+        one, other = self.connect(), self.connect()
+        other.ask("tools", tools=[{"name": "others"}])
+        one.send(id="a", type="eval", session="work", cells=[{"code": "tool.others()"}])
+        other.next_frame(type="call")
+        other.connection.shutdown(socket.SHUT_RDWR)
+        self.assertIn("the client that was to answer has left", one.done("a")["result"]["text"])
+        self.assertEqual(one.eval("tool.others()", session="work")["result"]["cells"][0]["error"]["ename"], "NotConnected")
+
+
 class Log(DaemonTest):
     def test_a_log_that_has_grown_is_put_aside(self):
         self.run_in_session("pass")

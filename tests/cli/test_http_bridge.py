@@ -1,10 +1,13 @@
 """Tools that cells reach by HTTP, through the program as a user starts it."""
 import json
 import signal
+import subprocess
 import threading
+import time
 import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from line_client import LineClient
 from program import ProgramTest
 
 # One black pixel.
@@ -20,7 +23,9 @@ class Handler(BaseHTTPRequestHandler):
             self.rfile.read(1)  # until the caller goes away
             self.server.left.set()
             return
-        answer = {"ok": True, "value": body["args"]}
+        if body["name"] == "nap":
+            time.sleep(1.5)
+        answer = {"ok": True, "value": "slept" if body["name"] == "nap" else body["args"]}
         if body["name"] == "draw":
             answer = {"ok": True, "value": None, "images": [{"mime": "image/png", "data": PNG}]}
         answer = json.dumps(answer).encode()
@@ -68,6 +73,25 @@ class HttpBridge(ProgramTest):
                 process.send_signal(signal.SIGINT)
                 self.assertEqual(process.wait(10), 130)
                 self.assertTrue(self.server.left.wait(5))
+
+    def test_the_clock_stands_still_while_an_answer_is_waited_for(self):
+        for call in ("tool.nap()", "await tool.nap.aio()", "parallel([tool.nap])[0]"):
+            with self.subTest(call):
+                _, result = self.run_json(call, "--timeout", "1")
+                self.assertEqual((result["text"], result["cells"][0]["timed_out"]), ("'slept'", False))
+
+    def test_a_call_on_behalf_of_a_cell_that_waits_here_fails_at_once(self):
+        process = self.start("serve", stdin=subprocess.PIPE, bufsize=0)
+        client = LineClient(process.stdin, process.stdout)
+        client.send(id="a", type="eval", cells=[{"code": "tool.hang()"}])
+        self.assertTrue(self.server.hanging.wait(20))
+        self.assertEqual(client.eval("1", parent="call-1")["error"],
+                         {"ename": "SessionRefused", "evalue": "session is held by the cell that waits for you"})
+        client.ask("cancel", call="a")
+        self.assertEqual(client.done("a")["result"]["cells"][0]["state"], "kept")
+        self.assertTrue(self.server.left.wait(5))
+        process.stdin.close()
+        self.assertEqual(process.wait(10), 0)
 
 
 if __name__ == "__main__":

@@ -233,7 +233,7 @@ class Bridge(ServeTest):
             "threads == list(range(1, 65)), tasks == list(range(2, 66)), sorted(dir(tool)), budget.total")}])
         done, calls = self.run_answering(client, "a")
         self.assertEqual(done["result"]["cells"][0]["outputs"][-1]["data"]["text/plain"],
-                         "(True, True, ['add', 'fail', 'hang'], 100.0)")
+                         "(True, True, ['add', 'fail', 'hang'], 100)")
         self.assertEqual((len(calls), len(set(calls))), (128, 128))
 
     def test_an_error_is_raised_in_the_cell(self):
@@ -350,9 +350,66 @@ class Bridge(ServeTest):
             client.done("outer")
         self.assertEqual(client.eval("1", session="s", parent=call["parent"])["error"]["ename"], "NotFound")
 
-    def test_without_a_client_that_answers_the_cell_is_told(self):
+    def test_a_whole_turn_of_an_agent_has_each_call_answered_once(self):
+        """Threads and tasks call; one cell is cancelled in the middle, another loses its worker."""
+        client = self.serve_tools()
+        asked, answered, withdrawn = [], [], []
+
+        def serve_until(is_over):
+            while True:
+                frame = client.next_frame()
+                if frame["type"] == "call":
+                    asked.append(frame["call"])
+                    if frame["name"] == "add":
+                        client.send(type="reply", call=frame["call"], value=sum(frame["args"]["of"]))
+                        answered.append(frame["call"])
+                elif frame["type"] == "withdraw":
+                    withdrawn.append(frame["call"])
+                if is_over(frame):
+                    return frame
+
+        def is_done(id):
+            return lambda frame: frame["type"] == "done" and frame["id"] == id
+
+        # Of 64 calls the last 16 get no answer.
+        many = ("from concurrent.futures import ThreadPoolExecutor\n"
+                "import asyncio, os\n"
+                "def ask(i): return tool.add(of=[i]) if i < 48 else tool.hang()\n"
+                "async def ask_later(i): return await (tool.add.aio(of=[i]) if i < 48 else tool.hang.aio())\n")
+        with_threads = many + "with ThreadPoolExecutor(16) as pool: list(pool.map(ask, range(64)))"
+        with_tasks = many + "await asyncio.gather(*map(ask_later, range(64)))"
+        for id, code in (("threads", with_threads), ("tasks", with_tasks)):
+            del asked[:], answered[:], withdrawn[:]
+            client.send(id=id, type="eval", session="s", cells=[{"code": code}])
+            serve_until(lambda frame: len(asked) == 64)
+            client.send(id="stop", type="cancel", call=id)
+            self.assertEqual(serve_until(is_done(id))["status"], "cancelled")
+            self.assertEqual((len(set(asked)), sorted(answered + withdrawn)), (64, sorted(asked)))
+        client.send(id="pid", type="eval", session="s", cells=[{"code": "os.getpid()"}])
+        pid = int(serve_until(is_done("pid"))["result"]["text"])
+        del asked[:], answered[:], withdrawn[:]
+        client.send(id="killed", type="eval", session="s", cells=[{"code": with_threads}])
+        serve_until(lambda frame: len(asked) == 64)
+        os.kill(pid, signal.SIGKILL)
+        self.assertEqual(serve_until(is_done("killed"))["result"]["cells"][0]["error"]["ename"], "WorkerDied")
+        self.assertEqual((len(set(asked)), sorted(answered + withdrawn)), (64, sorted(asked)))
+        client.send(id="after", type="eval", session="s", cells=[{"code": "tool.add(of=[1, 2])"}])
+        self.assertEqual(serve_until(is_done("after"))["result"]["text"], "3")
+
+    def test_without_a_client_that_answers_the_cell_is_told_how_to_connect_one(self):
         client = self.serve()
-        self.assertEqual(client.eval("tool.add({})")["status"], "error")
+        for code in ("tool.add({})", "llm('hi')", "agent('go')"):
+            error = client.eval(code)["result"]["cells"][0]["error"]
+            self.assertEqual(error["ename"], "NotConnected", code)
+            self.assertIn("announce `tools` to `cellar serve`", error["evalue"])
+        self.assertEqual(client.eval("output('x')")["result"]["cells"][0]["error"]["ename"], "FileNotFoundError")
+        self.assertEqual(client.ask("tools", tools=[])["status"], "ok")
+        self.assertEqual(client.value("tool"), "<tool: whoever runs this session offers none>")
+        client.send(id="a", type="eval", cells=[{"code": "llm('hi')"}])
+        call = client.next_frame("a", "call")
+        self.assertEqual((call["name"], call["args"]), ("llm", {"prompt": "hi", "model": "default"}))
+        client.send(type="reply", call=call["call"], value="hello")
+        self.assertEqual(client.done("a")["result"]["text"], "'hello'")
 
 
 class Input(ServeTest):
@@ -609,6 +666,11 @@ class BadClients(ServeTest):
         for i in range(1100):
             client.send(id=i, type="eval", cells=[{"code": "1"}])
         self.assertEqual(client.done(1099)["error"]["ename"], "SessionRefused")
+        for type, fields in (("sessions", {}), ("complete", {"text": "x"}), ("wait", {"call": "call-1"})):
+            self.assertEqual(client.ask(type, **fields)["error"],
+                             {"ename": "SessionRefused",
+                              "evalue": "1024 requests of this client are under way, as many as may be"})
+        self.assertEqual(client.ask("cancel", call="first")["status"], "ok")
         self.process.terminate()
         self.process.wait(DEADLINE_S)
 

@@ -37,6 +37,7 @@ class Complete(HelperTest):
         point.x = [1]
         self.assertEqual(self.complete("p.", p=point), ["move", "size", "x", "y"])
         self.assertEqual(self.complete("p.x.appe", p=point), ["append"])
+        self.assertEqual(self.complete("p.size.", p=point), [])  # what it gives is not known
         self.assertEqual(self.complete("d['k'][0].appe", d={"k": ([],)}), ["append"])
         self.assertEqual(self.complete("os.path.joi", os=os), ["join"])
         self.assertEqual(self.complete("'a b'.upp"), ["upper"])

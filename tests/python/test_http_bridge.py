@@ -2,6 +2,7 @@
 import asyncio
 import base64
 import json
+import math
 import os
 import socket
 import threading
@@ -19,6 +20,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append((self.path, self.headers["Authorization"], body))
+        self.server.proxy_authorization = self.headers["Proxy-Authorization"]
         if self.headers["Authorization"] != f"Bearer {TOKEN}":
             return self.answer(403, {"ok": False, "error": "bad token"})
         answer = self.server.answer(body)
@@ -65,6 +67,16 @@ class HttpBridge(HelperTest):
         self.assertEqual(tool.x(), {"echo": {}})
         self.assertEqual(self.server.requests[0][0], "http://tools.invalid/base/v1/tool")
 
+    def test_a_proxy_gets_the_name_and_password_it_was_given_with(self):
+        proxy = self.url.replace("//", "//me:p%40ss@")
+        os.environ.update(PI_TOOL_BRIDGE_URL="http://tools.invalid", http_proxy=proxy.removeprefix("http://"))
+        self.server.answer = lambda body: (200, {"ok": True})
+        tool.x()
+        self.assertEqual(self.server.proxy_authorization, "Basic " + base64.b64encode(b"me:p@ss").decode())
+        os.environ["http_proxy"] = "http://:1"
+        with self.assertRaisesRegex(bridge.BridgeError, "the proxy for http is 'http://:1', which is no"):
+            tool.x()
+
     def test_an_error_has_the_message_of_the_tool(self):
         self.server.answer = lambda body: (200, {"ok": False, "error": "no such file: a"})
         with self.assertRaisesRegex(bridge.BridgeError, "^no such file: a$"):
@@ -90,9 +102,13 @@ class HttpBridge(HelperTest):
             os.environ["PI_TOOL_BRIDGE_URL"] = f"http://127.0.0.1:{unused.getsockname()[1]}"
             with self.assertRaisesRegex(bridge.BridgeError, "could not be reached: .*refused"):
                 tool.x()
-        os.environ["PI_TOOL_BRIDGE_URL"] = "ftp://x"
-        with self.assertRaisesRegex(bridge.BridgeError, "no http or https URL"):
-            tool.x()
+        for url in ("ftp://x", "nonsense", "http://", "http://127.0.0.1:99999", "http://127.0.0.1:port"):
+            os.environ["PI_TOOL_BRIDGE_URL"] = url
+            with self.subTest(url), self.assertRaisesRegex(bridge.BridgeError, "no http or https URL"):
+                tool.x()
+        self.assertEqual(repr(budget), f"<budget: PI_TOOL_BRIDGE_URL is {url!r}, which is no http or https URL>")
+        self.assertEqual(repr(tool), f"<tool: PI_TOOL_BRIDGE_URL is {url!r}, which is no http or https URL>")
+        self.assertEqual(dir(tool), [])
 
     def test_a_server_that_hangs_up_is_an_error(self):
         self.server.answer = lambda body: None
@@ -149,6 +165,10 @@ class HttpBridge(HelperTest):
         answers = {"budget": {"total": 10, "spent": 3, "hard": True}, "agent": "done"}
         self.server.answer = lambda body: (200, {"ok": True, "value": answers[body["name"]]})
         self.assertEqual((budget.remaining(), agent("p")), (7, "done"))
+
+    def test_a_bridge_that_knows_no_budget_has_no_ceiling(self):
+        self.server.answer = lambda body: (200, {"ok": body["name"] != "budget", "value": "done", "error": "no such tool"})
+        self.assertEqual((budget.total, budget.remaining(), agent("p")), (None, math.inf, "done"))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 import builtins
 import unittest
 
+from cellar_prelude import bridge, tool
 from cellar_runtime import inspection, tracebacks
 from cellar_runtime.completeness import is_complete
-from helpers import HelperTest
+from helpers import HelperTest, Provider
 
 SOURCE = '''class Cart:
     """Holds things."""
@@ -31,6 +32,16 @@ class Inspect(HelperTest):
         self.assertEqual((facts["name"], facts["type"], facts["signature"], facts["docstring"]),
                          ("cart.load", "method", "load(what, at=..., *, note: 'str' = 'x')", "Puts one in."))
         self.assertTrue(facts["source"].lstrip().startswith("def load(self"))
+
+    def test_a_tool_of_the_host(self):
+        self.addCleanup(bridge.connect, None)
+        bridge.connect(Provider({}, tools=[{"name": "add", "description": "Adds.",
+                                            "schema": {"properties": {"a": {"type": "integer"}}, "required": ["a"]}}]))
+        self.names["tool"] = tool
+        facts = self.at("tool.add(")
+        self.assertEqual((facts["type"], facts["signature"], facts["docstring"]), ("function", "add(*, a: int)", "Adds."))
+        bridge.connect(None)
+        self.assertEqual(self.at("tool.add("), {"found": False})
 
     def test_a_class_of_a_cell_has_its_source(self):
         self.assertEqual(self.at("Cart", with_source=True)["source"], SOURCE)

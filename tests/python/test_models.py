@@ -21,7 +21,7 @@ class Models(HelperTest):
         self.assertEqual(self.provider.calls, [
             ("llm", {"prompt": "hi", "model": "default"}),
             ("llm", {"prompt": "hi", "model": "smol", "system": "be brief"})])
-        self.assertEqual(self.events[1], {"op": "llm", "model": "smol", "chars": 2})
+        self.assertEqual(self.events[1], {"op": "llm", "model": "smol", "chars": 2, "state": "done"})
 
     def test_llm_tiers(self):
         self.connect("x")
@@ -63,6 +63,8 @@ class Models(HelperTest):
             (lambda: llm(3), "prompt must be a string, not int"),
             (lambda: llm(" "), "prompt is empty"),
             (lambda: llm("p", schema="object"), "schema must be a dict"),
+            (lambda: llm("p", schema={"type": "objekt"}), "llm.*no JSON Schema: .type must be one of null, .*, not 'objekt'"),
+            (lambda: agent("p", "a", agentType="b"), "given two values"),
             (lambda: agent("p", label=3), "label must be a string"),
         ]:
             with self.subTest(error), self.assertRaisesRegex((TypeError, ValueError), error):

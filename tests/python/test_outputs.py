@@ -1,8 +1,9 @@
 import json
 import os
 import unittest
+import unittest.mock
 
-from cellar_prelude import bridge, output, query
+from cellar_prelude import bridge, files, output, query
 from helpers import HelperTest, Provider
 
 
@@ -36,6 +37,17 @@ class Output(HelperTest):
         self.assertEqual(output("x", limit=0), "")
         with self.assertRaisesRegex(ValueError, "offset 9 is past the end of x, which has 4 lines"):
             output("x", offset=9)
+        self.make("form feed.md", b"1\x0c1\r1\n2\n")
+        self.assertEqual((output("form feed", offset=2), output("form feed", format="json")["lines"]), ("2\n", 2))
+
+    def test_lines_are_read_of_an_output_that_is_too_large_as_a_whole(self):
+        self.make("huge.md", b"0123456789\n" * 20)
+        with unittest.mock.patch.object(files, "MAX_BYTES", 50):
+            with self.assertRaisesRegex(ValueError, "offset and limit"):
+                output("huge")
+            self.assertEqual(output("huge", offset=19, limit=4), "0123456789\n" * 2)
+            with self.assertRaisesRegex(ValueError, "offset 21 is past the end of huge, which has 20 lines"):
+                output("huge", offset=21)
 
     def test_queries(self):
         self.make("x.md", json.dumps({"a": {"b": [{"k k": "v"}, 2]}}).encode())

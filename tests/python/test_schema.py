@@ -1,6 +1,7 @@
 import unittest
 
-from cellar_prelude.schema import SchemaError, find_problem
+from cellar_prelude.schema import find_problem
+from cellar_prelude.schema_form import find_flaw
 
 
 class Schema(unittest.TestCase):
@@ -48,13 +49,37 @@ class Schema(unittest.TestCase):
         schema = {"$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}, "n": {"type": "integer"}}}},
                   "$ref": "#/$defs/node"}
         self.check(schema, [{"next": {"next": {"n": 1}}}], [({"next": {"n": "x"}}, ".next.n must be integer, not string")])
-        with self.assertRaisesRegex(SchemaError, "refers to '#/none'"):
-            find_problem(1, {"$ref": "#/none"})
         self.assertIn("deeper than", find_problem(1, {"$ref": "#"}))
 
     def test_unknown_words_and_booleans(self):
         self.check({"format": "date", "title": 3}, [1, {}])
         self.check({"properties": {"a": True, "b": False}}, [{"a": 1}], [({"b": 1}, ".b must not be there")])
+
+
+class Form(unittest.TestCase):
+    def test_what_is_no_schema_is_said_with_its_place(self):
+        for schema, flaw in [
+            ({"type": "text"}, ".type must be one of null, boolean, integer, number, string, array, object, not 'text'"),
+            ({"properties": [1]}, ".properties must be an object with a schema for each name, not [1]"),
+            ({"properties": {"a": {"items": {"enum": 5}}}}, ".properties.a.items.enum must be a list, not 5"),
+            ({"anyOf": {"type": "null"}}, ".anyOf must be a list of schemas, not {'type': 'null'}"),
+            ({"allOf": [True, 3]}, ".allOf[1] must be an object, not 3"),
+            ({"required": "a"}, ".required must be a list of names, not 'a'"),
+            ({"minItems": "2"}, ".minItems must be a number, not '2'"),
+            ({"maximum": None}, ".maximum must be a number, not None"),
+            ({"pattern": "("}, ".pattern must be a regular expression, not '('"),
+            ({"$ref": "#/none"}, ".$ref must be a place within the schema, not '#/none'"),
+            ({"$ref": "http://x"}, ".$ref must be a place within the schema, not 'http://x'"),
+        ]:
+            self.assertEqual(find_flaw(schema), flaw)
+        endless = {}
+        endless["items"] = endless
+        self.assertEqual(find_flaw(endless), "it is nested deeper than 100 levels")
+
+    def test_what_old_drafts_allow_is_none_of_its_business(self):
+        for schema in ({}, {"items": [{}]}, {"exclusiveMinimum": True}, {"type": ["string", "null"]}, {"x": 3},
+                       {"definitions": {"a": {}}, "$ref": "#/definitions/a"}):
+            self.assertIsNone(find_flaw(schema), schema)
 
 
 if __name__ == "__main__":

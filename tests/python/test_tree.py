@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 import unittest
 import unittest.mock
 
@@ -6,7 +8,7 @@ import cellar_prelude
 from cellar_prelude import tree
 from helpers import HelperTest
 
-module = __import__("sys").modules["cellar_prelude.tree"]
+module = sys.modules["cellar_prelude.tree"]
 
 
 class Tree(HelperTest):
@@ -36,6 +38,13 @@ class Tree(HelperTest):
     def test_a_loop_of_links_ends(self):
         os.symlink(".", self.path("again"))
         self.assertEqual(tree(self.folder, 50).split("\n")[1:], ["└── again -> ."])
+
+    def test_directories_nested_deeper_than_calls_are_drawn(self):
+        levels = sys.getrecursionlimit() + 100
+        # Python's own ways to make and to remove it call themselves.
+        subprocess.run(["mkdir", "-p", self.path("/".join("d" * levels))], check=True)
+        self.addCleanup(subprocess.run, ["rm", "-r", self.path("d")], check=True)
+        self.assertEqual(tree(self.folder, max_depth=levels).count("d/"), levels)
 
     def test_many_entries_are_cut(self):
         for number in range(9):

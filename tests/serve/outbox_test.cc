@@ -1,6 +1,7 @@
 #include "host/serve/outbox.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <functional>
 #include <string>
@@ -9,6 +10,12 @@
 
 namespace cellar::host {
 namespace {
+
+long PeakMemoryKiB() {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
 
 class OutboxTest : public testing::Test {
  protected:
@@ -51,6 +58,19 @@ TEST_F(OutboxTest, GivesBackWhatWentThroughTheFileInOrder) {
   EXPECT_EQ(ReadAll(outbox, 997), pushed);
   outbox.Push("again");
   EXPECT_EQ(outbox.front(), "again");
+}
+
+TEST_F(OutboxTest, AReaderThatIsAlwaysALittleBehindTakesNoMemory) {
+  Outbox outbox(*loop_, {}, [] {});
+  outbox.Push("behind");
+  const std::string line(64u << 10, 'x');
+  const long before = PeakMemoryKiB();
+  for (int i = 0; i < 5000; ++i) {
+    outbox.Push(line);
+    outbox.Pop(line.size());
+  }
+  EXPECT_EQ(outbox.front(), "xxxxxx");
+  EXPECT_LT(PeakMemoryKiB() - before, 50 << 10);  // of the 320 MiB that went through
 }
 
 TEST_F(OutboxTest, FailsWhenTheReaderIsTooFarBehind) {

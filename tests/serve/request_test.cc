@@ -1,9 +1,14 @@
 #include "host/serve/request.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
 
 namespace cellar::host {
 namespace {
+
+using ::testing::StartsWith;
 
 TEST(ParseRequestTest, ReadsABareRequest) {
   RequestId id;
@@ -42,6 +47,35 @@ TEST(ParseRequestTest, AReplyNeedsNoId) {
   EXPECT_EQ(reply.call, 3u);
   EXPECT_EQ(reply.answer.value, R"({"a":[1]})");
   EXPECT_EQ(reply.answer.images[0].data, "AB");
+}
+
+TEST(ParseRequestTest, SaysWhatIsWrongWithATool) {
+  const auto problem = [](std::string_view fields) {
+    RequestId id;
+    const std::string line =
+        absl::StrCat(R"({"id": 1, "type": "tools", )", std::string(fields), "}");
+    return std::string(ParseRequest(line, id).status().message());
+  };
+  EXPECT_EQ(problem(R"("tools": 3)"), "tools: expected a list");
+  EXPECT_EQ(problem(R"("tools": [{"name": "a"}, 3])"), "tools[1]: expected an object");
+  EXPECT_EQ(problem(R"("tools": [{}])"), "tools[0]: name: is missing");
+  EXPECT_THAT(problem(R"("tools": [{"name": ""}])"), StartsWith("tools[0]: name: expected one"));
+  EXPECT_THAT(problem(R"("tools": [{"name": "$x"}])"), StartsWith("tools[0]: name: expected one"));
+  EXPECT_EQ(problem(R"("tools": [{"name": "a", "schema": 3}])"),
+            "tools[0]: schema: expected an object");
+  EXPECT_EQ(problem(R"("tools": [], "budget": {"total": "1"})"),
+            "budget: expected total and spent, which are numbers, and hard, true or false");
+  EXPECT_EQ(problem(R"("tools": [], "x": 1)"),
+            "x: unknown field; known are id, type, tools, budget");
+  EXPECT_EQ(problem(R"("tools": [], "budget": {"total": null, "spent": 1.5, "hard": true})"), "");
+}
+
+TEST(ParseRequestTest, AnErrorThatIsNullIsNone) {
+  RequestId id;
+  absl::StatusOr<Request> request =
+      ParseRequest(R"({"type": "reply", "call": 3, "value": 1, "error": null})", id);
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_FALSE(std::get<ReplyRequest>(request->what).answer.error.has_value());
 }
 
 TEST(ParseRequestTest, PathsOfNotebooksAreThoseOfTheClientsDirectory) {

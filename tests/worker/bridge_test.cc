@@ -114,12 +114,11 @@ TEST_F(BridgeTest, CellsSeeTheToolsAndTheirChanges) {
 }
 
 TEST_F(BridgeTest, TheBudgetIsRightAfterEachAnswer) {
-  EXPECT_THAT(Run("bridge.host.budget()"),
-              ResultIs("{'hard': False, 'spent': 0.0, 'total': None}"));
+  EXPECT_THAT(Run("bridge.host.budget()"), ResultIs("{'hard': False, 'spent': 0, 'total': None}"));
   std::unique_ptr<StartedCell> cell = StartCalling("call('never', 0)\nbridge.host.budget()", 1);
-  tools_->SetBudget({.total = 1000, .hard = true, .spent = 12});
+  tools_->SetBudget({.total = 1000, .hard = true, .spent = 12.5});
   log_->calls()[0].second({});
-  EXPECT_THAT(cell->Join(), ResultIs("{'hard': True, 'spent': 12.0, 'total': 1000.0}"));
+  EXPECT_THAT(cell->Join(), ResultIs("{'hard': True, 'spent': 12.5, 'total': 1000}"));
   tools_->SetBudget({});
 }
 
@@ -300,6 +299,21 @@ for t in threads: t.join()
   EXPECT_THAT(Run("while len(ended) < 4: time.sleep(0.001)\nlen(ended)"), ResultIs("4"));
 }
 
+// They belong to no cell: what they ask is asked by the one that runs.
+TEST_F(BridgeTest, AnInterruptEndsTheCallsOfAPoolThatAnEarlierCellMade) {
+  Run("from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(4)\n"
+      "list(pool.map(abs, range(4)))");
+  std::unique_ptr<StartedCell> cell = StartCalling(
+      "asked = [pool.submit(call, 'never', i) for i in range(4)]\n"
+      "for each in asked: each.result()",
+      4);
+  session().Interrupt();
+  ExpectInterrupted(cell->Join());
+  ExpectAllCancelled();
+  EXPECT_THAT(Run("{type(each.exception()).__name__ for each in asked}"),
+              ResultIs("{'KeyboardInterrupt'}"));
+}
+
 TEST_F(BridgeTest, AnInterruptEndsAwaitedCalls) {
   std::unique_ptr<StartedCell> cell =
       StartCalling("await asyncio.gather(*(acall('never', i) for i in range(4)))", 4);
@@ -367,6 +381,15 @@ TEST_F(BridgeTest, TheClockStandsStillWhileTheHostIsAsked) {
   EXPECT_FALSE(outcome.timed_out);
 }
 
+TEST_F(BridgeTest, TheClockStandsStillWhileAThreadOfAPoolAsks) {
+  CellOutcome outcome =
+      Run("from concurrent.futures import ThreadPoolExecutor\n"
+          "with ThreadPoolExecutor(1) as pool: answer = pool.submit(call, 'slow', 0).result()\n"
+          "answer",
+          {.timeout = absl::Milliseconds(300)});
+  EXPECT_THAT(outcome, ResultIs("'slow'"));
+}
+
 TEST_F(BridgeTest, TheClockGoesOnAfterTheAnswer) {
   CellOutcome outcome =
       Run("call('slow', 0)\nwhile True: pass", {.timeout = absl::Milliseconds(300)});
@@ -374,6 +397,41 @@ TEST_F(BridgeTest, TheClockGoesOnAfterTheAnswer) {
   EXPECT_TRUE(outcome.timed_out);
   EXPECT_GE(outcome.duration, absl::Milliseconds(1300));
   EXPECT_LT(outcome.duration, absl::Seconds(5));
+}
+
+// As calls by HTTP do.
+TEST_F(BridgeTest, TheClockStandsStillWhileSomebodyElseIsAsked) {
+  CellOutcome outcome = Run("with bridge.host.elsewhere(): time.sleep(0.6)\n'back'",
+                            {.timeout = absl::Milliseconds(300)});
+  EXPECT_THAT(outcome, ResultIs("'back'"));
+  outcome = Run("with bridge.host.elsewhere(): pass\nwhile True: pass",
+                {.timeout = absl::Milliseconds(300)});
+  ExpectInterrupted(outcome);
+  EXPECT_TRUE(outcome.timed_out);
+  EXPECT_THAT(log_->calls(), IsEmpty());
+  EXPECT_THAT(log_->cancelled(), IsEmpty());
+}
+
+TEST_F(BridgeTest, AnInterruptIsHeardWhereSomebodyElseIsAsked) {
+  std::unique_ptr<StartedCell> cell = StartCalling(
+      "import select\n"
+      "def ask():\n"
+      "    try:\n"
+      "        with bridge.host.elsewhere() as host:\n"
+      "            waiting.set()\n"
+      "            select.select([host], [], [])\n"
+      "            host.hear()\n"
+      "    except KeyboardInterrupt:\n"
+      "        heard.append(1)\n"
+      "waiting, heard = threading.Event(), []\n"
+      "thread = threading.Thread(target=ask)\n"
+      "thread.start()\n"
+      "waiting.wait()\n"
+      "call('never', 0)",
+      1);
+  session().Interrupt();
+  ExpectInterrupted(cell->Join());
+  EXPECT_THAT(Run("thread.join()\nheard"), ResultIs("[1]"));
 }
 
 TEST_F(BridgeTest, ACallHasALimitOfItsOwn) {

@@ -52,6 +52,17 @@ TEST_F(HelpersTest, ProgressStartsTheTimeOutAgain) {
   EXPECT_TRUE(outcome.ok()) << ::testing::PrintToString(outcome);
 }
 
+TEST_F(HelpersTest, WhatAPoolsThreadReportsIsTheRunningCells) {
+  CellOutcome outcome =
+      Run("import time\nfrom concurrent.futures import ThreadPoolExecutor\n"
+          "def report(n):\n"
+          "    for _ in range(4):\n        time.sleep(0.5)\n        log(n)\n"
+          "with ThreadPoolExecutor(1) as pool: pool.submit(report, 7).result()",
+          {.timeout = absl::Seconds(1)});
+  EXPECT_TRUE(outcome.ok()) << ::testing::PrintToString(outcome);
+  EXPECT_EQ(outcome.outputs.size(), 4u);
+}
+
 TEST_F(HelpersTest, WorkInAForkedProcess) {
   EXPECT_THAT(Run("write('x', '1')\n"
                   "from concurrent.futures import ProcessPoolExecutor\n"

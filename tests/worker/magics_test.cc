@@ -12,6 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class MagicsTest : public WorkerTest {
  protected:
@@ -65,6 +66,8 @@ TEST_F(MagicsTest, ValuesOfTheCellAreFilledIn) {
   EXPECT_EQ(Run("def f(name):\n    !echo {name.upper()} $name ${name}. '{print $1}'\nf('ab')")
                 .stdout_text(),
             "AB ab . {print $1}\n");
+  // What the cell has no value for is the shell's, also where Python has a function of that name.
+  EXPECT_EQ(Run("x = 1\n!echo '{print} $id {{x}} {x}'").stdout_text(), "{print} $id {{x}} 1\n");
 }
 
 TEST_F(MagicsTest, ValidPythonAndStringsAreLeftAlone) {
@@ -109,6 +112,8 @@ TEST_F(MagicsTest, TimesWithAwaitInside) {
               HasSubstr("of 1 run, 1 loop each"));
   EXPECT_THAT(Run("r = %timeit -q -o -n1 -r2 1 + 1\nlen(r.timings)"), ResultIs("2"));
   EXPECT_THAT(TracebackOf("%%timeit\n1\n1/0"), HasSubstr("line 3, in loop\n    1/0"));
+  EXPECT_THAT(TracebackOf("%timeit -n 1"), HasSubstr("there is nothing to measure"));
+  EXPECT_THAT(TracebackOf("%%timeit -n 1\n"), HasSubstr("there is nothing to measure"));
 }
 
 TEST_F(MagicsTest, CapturesWhatACellShows) {
@@ -151,6 +156,9 @@ TEST_F(MagicsTest, DirectoriesAndVariables) {
   EXPECT_EQ(Run("%cd inner").stdout_text(), inner + "\n");
   EXPECT_THAT(Run("%pwd"), ResultIs("'" + inner + "'"));
   EXPECT_THAT(Run("import sys\n%cd -\nsys.path[0] == '" + inner + "'"), ResultIs("False"));
+  EXPECT_THAT(Run("name = 'inner'\n%cd {name}\n%cd ..").stdout_text(), HasSubstr(inner + "\n"));
+  EXPECT_THAT(TracebackOf("%cd it's not there"), HasSubstr("\"it's not there\""));
+  EXPECT_THAT(TracebackOf("%run 'x"), HasSubstr("ValueError: %run 'x: No closing quotation"));
   EXPECT_THAT(Run("%ls").stdout_text(), HasSubstr("inner\n"));
   EXPECT_EQ(Run("%env CELLAR_X=1 2").stdout_text(), "env: CELLAR_X=1 2\n");
   EXPECT_THAT(Run("x = %env CELLAR_X\nx"), ResultIs("'1 2'"));
@@ -183,13 +191,35 @@ TEST_F(MagicsTest, QuestionsShowWhatAnObjectIs) {
   EXPECT_THAT(Run("area??").stdout_text(), HasSubstr("return width * height"));
   EXPECT_EQ(Run("nothing?").stdout_text(), "Object `nothing` not found.\n");
   EXPECT_THAT(Run("read?").stdout_text(), HasSubstr("Read a text file"));
-  EXPECT_THAT(Run("%lsmagic").stdout_text(), AllOf(HasSubstr("%pip"), HasSubstr("%%writefile")));
+  EXPECT_THAT(Run("%lsmagic").stdout_text(),
+              AllOf(HasSubstr("%pip"), HasSubstr("%%writefile"), Not(HasSubstr("None"))));
 }
 
 TEST_F(MagicsTest, PipIsThatOfTheSessionsPython) {
   EXPECT_THAT(Run("%pip --version").stdout_text(), HasSubstr("(python 3.11)"));
   EXPECT_THAT(Run("!pip --version").stdout_text(), HasSubstr("(python 3.11)"));
   EXPECT_THAT(TracebackOf("%pip nonsense"), HasSubstr("CalledProcessError"));
+}
+
+TEST_F(MagicsTest, WhatPipInstallsCanBeImportedAtOnce) {
+  Run(R"(
+import os, sys, zipfile
+with zipfile.ZipFile('wagon-1.0-py3-none-any.whl', 'w') as wheel:
+    wheel.writestr('wagon.py', 'wheels = 4')
+    wheel.writestr('wagon-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\nName: wagon\nVersion: 1.0\n')
+    wheel.writestr('wagon-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n')
+    wheel.writestr('wagon-1.0.dist-info/RECORD', '')
+os.mkdir('site')
+sys.path.append(os.path.abspath('site'))
+)");
+  EXPECT_THAT(TracebackOf("import wagon"), HasSubstr("ModuleNotFoundError"));
+  const std::string install =
+      "folder = 'site'\n%pip install --no-index --no-deps --target {folder} "
+      "wagon-1.0-py3-none-any.whl";
+  EXPECT_THAT(Run(install).stdout_text(), HasSubstr("Successfully installed wagon-1.0"));
+  EXPECT_THAT(Run("import wagon\nwagon.wheels"), ResultIs("4"));
+  EXPECT_THAT(Run(install + " --upgrade").stdout_text(),
+              HasSubstr("Imported before it was installed: wagon. Reset the session"));
 }
 
 }  // namespace

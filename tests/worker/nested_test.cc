@@ -130,6 +130,28 @@ TEST_F(NestedTest, TheOuterAnswerMayComeFirst) {
   EXPECT_THAT(*inner, ResultIs("'inner'"));
 }
 
+TEST_F(NestedTest, TheOuterAnswerMayComeWhileSomebodyElseIsAskedInside) {
+  std::unique_ptr<StartedCell> cell = StartCalling("call('never', 0)", 1);
+  const auto [call, reply] = log_->calls()[0];
+  Watcher watcher;
+  absl::StatusOr<CellOutcome> inner = absl::UnknownError("");
+  std::thread running([&, id = call.id] {
+    inner = session().Run(
+        "import select\n"
+        "with bridge.host.elsewhere() as host:\n"
+        "    print('waiting')\n"
+        "    select.select([host], [], [])\n"
+        "    host.hear()",
+        {.timeout = {}, .observer = &watcher, .parent = id});
+  });
+  EXPECT_TRUE(watcher.WaitFor("waiting"));
+  reply({.value = "\"outer\""});
+  running.join();
+  EXPECT_THAT(cell->Join(), ResultIs("'outer'"));
+  ASSERT_TRUE(inner.ok()) << inner.status();
+  EXPECT_TRUE(inner->ok());
+}
+
 TEST_F(NestedTest, ATimeOutInsideEndsTheInnerCellOnly) {
   timeout_ = absl::Milliseconds(200);
   EXPECT_THAT(Run("call('run', 'while True: pass')"), ResultIs("'nothing'"));
