@@ -1,5 +1,6 @@
 // The part of a session that says what the end of a worker means: for the cell that ran, for the
 // state, and for what comes next.
+#include <csignal>
 #include <utility>
 
 #include "host/session/session.h"
@@ -24,9 +25,10 @@ void Session::OnWorkerExit(WorkerExit exit) {
   for (RunningCell* cell : cells_.All()) cell->StopWatching();
   if (!restore_failed && worker_ready_ && !closing_ && !resetting_) CountDeath(exit);
   if (!closing_ && !resetting_ && StartRestore(exit, restore_failed)) return;
-  // The template was killed before it could fork, and nobody knew yet: nothing has run, so another
-  // one may try.
-  bool again = !restore_failed && !exit.exhausted && worker_->pid() < 0 && template_was_ready_ &&
+  // The template was killed before it could fork, or the worker before it was ready, and nobody
+  // knew yet: nothing has run, so another one may try.
+  const bool nothing_has_run = worker_->pid() < 0 || (!worker_ready_ && exit.signal == SIGKILL);
+  bool again = !restore_failed && !exit.exhausted && nothing_has_run && template_was_ready_ &&
                !std::exchange(start_retried_, true);
   // Not destroyed here: this is a call from inside it.
   loop_.Post([worker = std::move(worker_)] {});

@@ -3,7 +3,7 @@ import tempfile
 
 from program import Screen, Terminal
 
-SLEEP = "import time; print('on', flush=True); time.sleep(600)"
+SLEEP = r"import time; print('on\n', end='', flush=True); time.sleep(600)"  # one write
 
 
 class AtPrompt:
