@@ -39,7 +39,7 @@ void MemoryWatch::LookLater() {
       if (int pid = session.worker_pid(); pid > 0) workers.push_back(pid);
     });
     if (!is_watching_) return;
-    Measure(std::move(workers), [this](std::map<pid_t, uint64_t> sizes) {
+    Measure(workers, [this](const std::map<pid_t, uint64_t>& sizes) {
       Check(sizes);
       LookLater();
     });
@@ -56,13 +56,30 @@ void MemoryWatch::Check(const std::map<pid_t, uint64_t>& sizes) {
   });
 }
 
-void MemoryWatch::Measure(std::vector<pid_t> workers,
-                          absl::AnyInvocable<void(std::map<pid_t, uint64_t>)> done) {
-  thread_.Run([&loop = loop_, alive = alive_, workers = std::move(workers),
-               done = std::move(done)]() mutable {
+void MemoryWatch::Measure(const std::vector<pid_t>& workers, MeasureCallback done) {
+  asked_workers_.insert(workers.begin(), workers.end());
+  asked_.push_back(std::move(done));
+  if (!is_measuring_) MeasureAsked();
+}
+
+// One look answers all who have asked before it, so that many askers do not wait for each other.
+void MemoryWatch::MeasureAsked() {
+  is_measuring_ = true;
+  std::set<pid_t> workers;
+  workers.swap(asked_workers_);
+  std::vector<MeasureCallback> asked;
+  asked.swap(asked_);
+  thread_.Run([this, &loop = loop_, alive = alive_,
+               workers = std::vector<pid_t>(workers.begin(), workers.end()),
+               asked = std::move(asked)]() mutable {
     std::map<pid_t, uint64_t> sizes = SessionMemory(workers);
-    loop.Post([alive, sizes = std::move(sizes), done = std::move(done)]() mutable {
-      if (*alive) done(std::move(sizes));
+    loop.Post([this, alive, sizes = std::move(sizes), asked = std::move(asked)]() mutable {
+      if (!*alive) return;
+      is_measuring_ = false;
+      if (!asked_.empty()) MeasureAsked();
+      for (MeasureCallback& done : asked) {
+        if (*alive) done(sizes);
+      }
     });
   });
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -29,17 +30,22 @@ class MemoryWatch {
   // timer.
   void Add(const Session& session);
 
+  // The sizes of those workers, and perhaps of others.
+  using MeasureCallback = absl::AnyInvocable<void(const std::map<pid_t, uint64_t>& sizes)>;
   // See SessionMemory(). `done` is posted, unless the watch is gone by then.
-  void Measure(std::vector<pid_t> workers,
-               absl::AnyInvocable<void(std::map<pid_t, uint64_t>)> done);
+  void Measure(const std::vector<pid_t>& workers, MeasureCallback done);
 
  private:
+  void MeasureAsked();
   void LookLater();
   void Check(const std::map<pid_t, uint64_t>& sizes);
 
   EventLoop& loop_;
   ForEachSession for_each_;
   bool is_watching_ = false;
+  bool is_measuring_ = false;
+  std::set<pid_t> asked_workers_;  // for the next look
+  std::vector<MeasureCallback> asked_;
   EventLoop::TimerId timer_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   TaskThread thread_;

@@ -299,8 +299,8 @@ void SessionRegistry::List(ListCallback done) {
     }
     if (infos.back().worker_pid > 0) workers.push_back(infos.back().worker_pid);
   }
-  memory_.Measure(std::move(workers), [infos = std::move(infos), done = std::move(done)](
-                                          std::map<pid_t, uint64_t> sizes) mutable {
+  memory_.Measure(workers, [infos = std::move(infos), done = std::move(done)](
+                               const std::map<pid_t, uint64_t>& sizes) mutable {
     for (SessionInfo& info : infos) {
       if (auto size = sizes.find(info.worker_pid); size != sizes.end()) {
         info.memory_bytes = size->second;

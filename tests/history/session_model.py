@@ -68,9 +68,14 @@ class SessionModel:
     def on_change(self, change):
         self.changes.append(change)
 
-    def on_reset(self):
+    def on_reset(self, sent):
         """Of a call that was cancelled before it ran a cell."""
         self.states, self.known, self.lost = set(self.FRESH), {1: {()}}, False
+        self.forget_changes_before(sent)
+
+    def forget_changes_before(self, moment):
+        """What was asked for then found their effect."""
+        self.changes = [change for change in self.changes if change.answered is None or change.answered > moment]
 
     def closed_since(self, moment):
         return any(change.type == "close" and not change.refused and (change.answered or moment) >= moment
@@ -109,7 +114,7 @@ class SessionModel:
             raise
         for count, known in self.known.items():
             self.ever.setdefault(count, set()).update(known)
-        self.changes = [change for change in self.changes if change.answered is None or change.answered > cell.sent]
+        self.forget_changes_before(cell.sent)
         self.last = cell
 
     def _states_before(self, cell):

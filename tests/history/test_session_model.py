@@ -51,6 +51,14 @@ class Model(unittest.TestCase):
         with self.assertRaises(Violation):
             self.cell("b", ("a",), 2)
 
+    def test_a_reset_without_a_cell_comes_after_what_was_answered_before_it(self):
+        self.cell("a", (), 1)
+        self.change(lambda: self.model.states_by_rewind(2))
+        self.model.on_reset(self.next_moment())
+        with self.assertRaises(Violation):
+            self.cell("b", ("a",), 2)
+        self.cell("b", (), 1)
+
     def test_a_refused_reset_that_did_something(self):
         self.cell("a", (), 1)
         self.change(lambda: SessionModel.FRESH, refused=True)

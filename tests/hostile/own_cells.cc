@@ -152,7 +152,7 @@ signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
 while True:
     try: time.sleep(60)
     except ZeroDivisionError: pass)",
-     std::nullopt, "timed out", kShort},
+     std::nullopt, "", kShort},
     {"InterpreterHeldByAThread", R"(
 import ctypes, threading
 threading.Thread(target=ctypes.PyDLL(None).sleep, args=(987,), daemon=True).start()

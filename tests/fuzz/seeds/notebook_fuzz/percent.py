@@ -1,0 +1,4 @@
+# %% [markdown]
+# # Title
+# %% tags=["a"]
+x = 1
