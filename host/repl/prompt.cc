@@ -16,6 +16,7 @@
 #include "host/console/terminal.h"
 #include "host/console/text_width.h"
 #include "host/output/printable.h"
+#include "host/repl/highlight.h"
 #include "host/session/launch.h"
 
 namespace cellar::host {
@@ -25,6 +26,15 @@ constexpr char kCtrlD = 0x04;
 constexpr char kCtrlZ = 0x1A;
 // Keys that look like the beginning of the terminal's answer wait no longer.
 constexpr absl::Duration kAnswerLimit = absl::Seconds(1);
+
+// More than any source that is told.
+constexpr size_t kMaxAnswerBytes = size_t{1} << 20;
+
+// "NAME??", or "??NAME".
+bool AsksForSource(std::string_view cell) {
+  return cell.find('\n') == std::string_view::npos &&
+         (cell.ends_with("??") || cell.starts_with("??"));
+}
 
 HistoryFile HistoryOf(const PromptSession& session) {
   return HistoryFile(StateDirectory(CurrentEnvironment()) + "/history", session.history());
@@ -228,15 +238,33 @@ void Prompt::OnTab(std::string text, size_t cursor) {
 
 void Prompt::OnCellStarted(size_t, const CallCell& cell) {
   log().Begin(source_);
+  if (AsksForSource(source_) && WantsColour(STDOUT_FILENO)) answer_.emplace();
   printer_.OnCellStarted(0, cell);
   printer_.OnText(Stream::kStdout, std::exchange(background_, ""));
 }
 
 void Prompt::OnText(Stream stream, std::string_view text) {
   log().recorder().AddText(stream, text);
+  if (answer_) {
+    *answer_ += text;
+    if (answer_->size() > kMaxAnswerBytes) ShowAnswer();
+    return;
+  }
   editor_.Suspend();  // another thread of the cell may be asking for input
   printer_.OnText(stream, text);
   editor_.Resume();
+}
+
+void Prompt::ShowAnswer() {
+  if (!answer_) return;
+  const std::string answer = *std::exchange(answer_, std::nullopt);
+  constexpr std::string_view kHeading = "Source:\n";
+  size_t source = answer.find(kHeading);
+  source = source == std::string::npos ? answer.size() : source + kHeading.size();
+  printer_.OnText(Stream::kStdout, answer.substr(0, source));
+  if (source == answer.size()) return;
+  printer_.EndLine();
+  WriteAll(STDOUT_FILENO, Highlight(Printable(std::string_view(answer).substr(source))));
 }
 
 void Prompt::OnDisplay(const wire::Display& display) {
@@ -299,6 +327,7 @@ void Prompt::OnCellFinished(size_t, const CellResult& result) {
   if (outcome.error && outcome.error->exit_code) return Leave(*outcome.error->exit_code);
   log().End(outcome);
   if (!outcome.ok()) sources_.clear();
+  ShowAnswer();
   printer_.OnCellFinished(0, result);
   printer_.EndLine();
 }
@@ -307,6 +336,7 @@ void Prompt::OnDone(const absl::Status& status) {
   on_yes_ = nullptr;
   if (!status.ok()) {
     sources_.clear();
+    ShowAnswer();
     printer_.OnCellFinished(0, {});  // it may have begun
     printer_.EndLine();
     if (!leaving_) Say(std::string(status.message()));

@@ -72,6 +72,7 @@ class Prompt : private EditorListener, private PromptSessionListener {
   // Takes the next key: yes for `y`.
   void Ask(const std::string& question, std::function<void()> on_yes);
   void Say(const std::string& text);
+  void ShowAnswer();
   void RunNext();
   void OnDone(const absl::Status& status);
   void Leave(int exit_code);
@@ -108,12 +109,13 @@ class Prompt : private EditorListener, private PromptSessionListener {
   bool keeps_history_ = true;
   std::map<std::string, CellLog> logs_;  // by the session's name
   OthersCells others_;
-  std::string source_;               // of the own cell under way
-  std::deque<std::string> sources_;  // of cells that are to run
-  bool is_loading_ = false;          // and they come from a file
-  bool is_asking_ = false;           // the editor is open for a cell's input()
-  std::function<void()> on_yes_;     // of a question that is being asked
-  std::string background_;           // a line of background output that is not complete
+  std::string source_;                 // of the own cell under way
+  std::optional<std::string> answer_;  // to NAME??, until it is whole: the source in it is coloured
+  std::deque<std::string> sources_;    // of cells that are to run
+  bool is_loading_ = false;            // and they come from a file
+  bool is_asking_ = false;             // the editor is open for a cell's input()
+  std::function<void()> on_yes_;       // of a question that is being asked
+  std::string background_;             // a line of background output that is not complete
   bool leaving_ = false;
   int exit_code_ = 0;
 };

@@ -86,6 +86,16 @@ class Repl(AtPrompt, ProgramTest):
         terminal.send("def f(): return 'x'")
         terminal.wait_for("\x1b[35mdef\x1b[0m \x1b[1;34mf\x1b[0m(): \x1b[35mreturn\x1b[0m \x1b[32m'x'\x1b[0m")
 
+    def test_source_that_is_asked_for_is_highlighted(self):
+        self.env["NO_COLOR"] = ""
+        terminal = self.prompt()
+        terminal.send("def f(): return 'x'\r\r")
+        terminal.wait_for("[2]")
+        terminal.send("f??\r")
+        terminal.wait_for("Source:\r\n\x1b[35mdef\x1b[0m \x1b[1;34mf\x1b[0m(): "
+                          "\x1b[35mreturn\x1b[0m \x1b[32m'x'\x1b[0m\r\n")
+        terminal.wait_for("[3]")
+
     def test_no_colour_when_the_user_wants_none(self):
         terminal = self.prompt()
         terminal.send("def f(): return 'x'")
