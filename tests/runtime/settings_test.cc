@@ -140,9 +140,9 @@ TEST_F(SettingsTest, NameTheVariableOrOptionThatDoesNotFit) {
   const auto error_of = [&](const std::string& option) {
     return std::string(LoadSettings({}, Path("project"), {option}).status().message());
   };
-  EXPECT_EQ(error_of("max_sessions=0"), "option: max_sessions: 0 is not between 1 and 100000");
-  EXPECT_EQ(error_of("max_sessions"), "option: max_sessions is not KEY=VALUE");
-  EXPECT_THAT(error_of("nonsense=1"), HasSubstr("option: nonsense: unknown setting"));
+  EXPECT_EQ(error_of("max_sessions=0"), "--set: max_sessions: 0 is not between 1 and 100000");
+  EXPECT_EQ(error_of("max_sessions"), "--set: max_sessions is not KEY=VALUE");
+  EXPECT_THAT(error_of("nonsense=1"), HasSubstr("--set: nonsense: unknown setting"));
 }
 
 TEST_F(SettingsTest, NeedNoHome) {
