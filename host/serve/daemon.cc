@@ -70,7 +70,7 @@ absl::Status Daemon::Listen() {
   }
   CELLAR_RETURN_IF_ERROR(Bind());
   for (const std::string& session : journal_.Load()) {
-    registry_.ExpectState(session, "the daemon that had it has ended");
+    registry_.ExpectState(session, "the daemon that had the session has ended");
   }
   WatchSocket();
   last_busy_ = MonotonicNow();
