@@ -114,6 +114,12 @@ class Sessions(DaemonTest):
         self.assertEqual(list(result), list(plain))
         self.assertEqual(list(result["cells"][0]), list(plain["cells"][0]))
 
+    def test_a_clamped_time_out_is_said(self):
+        note = "timeout 0.2 s was clamped to 1 s"
+        self.assertEqual(self.run_in_session("--timeout", "0.2", "1"), (0, "1\n", f"cellar: {note}\n"))
+        result = json.loads(self.run_in_session("--json", "--timeout", "0.2", "1")[1])
+        self.assertEqual((result["text"], result["cells"][0]["notices"]), (f"1\n[{note}]", [note]))
+
     def test_a_session_is_opened_where_it_is_first_used_and_found_from_anywhere(self):
         with tempfile.TemporaryDirectory() as folder:
             self.run_in_session("import os", cwd=folder)

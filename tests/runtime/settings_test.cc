@@ -123,8 +123,8 @@ TEST_F(SettingsTest, StrongerLayersWinAndSayWhereTheyAre) {
   for (const ShownSetting& setting : ShowSettings(*settings)) {
     shown[setting.key] = setting.value + " " + setting.origin;
   }
-  EXPECT_EQ(shown["max_sessions"], "4 option");
-  EXPECT_EQ(shown["tool_mode"], "\"ipy-only\" option");
+  EXPECT_EQ(shown["max_sessions"], "4 --set");
+  EXPECT_EQ(shown["tool_mode"], "\"ipy-only\" --set");
   EXPECT_EQ(shown["idle_timeout_s"], "2.5 environment variable CELLAR_IDLE_TIMEOUT_S");
   EXPECT_EQ(shown["preload"], R"(["json","csv"] environment variable CELLAR_PRELOAD)");
   EXPECT_EQ(shown["retry"], "\"never\" " + project);
