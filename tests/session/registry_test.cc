@@ -201,7 +201,7 @@ TEST_F(RegistryTest, WithoutDescriptorsAndIdleSessionsThereIsAClearError) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
   const absl::Status status = Run("a", "1").status();
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(status.message(), HasSubstr("Too many open files"));
   EXPECT_EQ(Value("a", "1"), "1");
 }
