@@ -1,10 +1,12 @@
 #include "host/cli/eval_command.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <map>
@@ -13,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "host/base/fds.h"
 #include "host/cli/shared_eval.h"
 #include "host/console/call_desk.h"
@@ -107,6 +110,9 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadSources(
 }
 
 absl::StatusOr<Call> CallFromArguments(const EvalOptions& options) {
+  if (!std::isfinite(options.timeout)) {
+    return absl::InvalidArgumentError("--timeout: expected a number of seconds");
+  }
   Call call = {.cwd = options.cwd, .mode = options.mode, .retry = options.retry};
   for (const std::string& entry : options.environment) {
     call.environment.push_back(ParseEnvironment(entry));
@@ -125,13 +131,26 @@ absl::StatusOr<Call> CallFromArguments(const EvalOptions& options) {
   return call;
 }
 
-absl::StatusOr<Call> MakeCall(const EvalOptions& options) {
-  if (options.request.empty()) return CallFromArguments(options);
+absl::StatusOr<Call> CallFromRequest(const EvalOptions& options) {
   CELLAR_ASSIGN_OR_RETURN(std::string request, ReadSource(options.request));
   CELLAR_ASSIGN_OR_RETURN(Call call, ParseCall(request));
   if (options.session.empty() && (call.background_after || !call.parent.empty())) {
     return absl::InvalidArgumentError(
-        "background_after, parent: need a host that outlives the call, see -s");
+        absl::StrCat(call.background_after ? "background_after" : "parent",
+                     ": needs a session that outlives this command: give its name with -s"));
+  }
+  return call;
+}
+
+absl::StatusOr<Call> MakeCall(const EvalOptions& options) {
+  CELLAR_ASSIGN_OR_RETURN(
+      Call call, options.request.empty() ? CallFromArguments(options) : CallFromRequest(options));
+  struct stat directory;
+  if (!call.cwd.empty() && stat(call.cwd.c_str(), &directory) != 0) {
+    return ErrnoStatus(errno, "cwd: " + call.cwd);
+  }
+  if (!call.cwd.empty() && !S_ISDIR(directory.st_mode)) {
+    return ErrnoStatus(ENOTDIR, "cwd: " + call.cwd);
   }
   return call;
 }
@@ -354,6 +373,7 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
           std::map<std::string, Retry>{{"never", Retry::kNever}, {"once", Retry::kOnce}}))
       ->option_text("never|once");
   command->add_option("--set", options->settings, "A setting for this run, see: cellar config")
+      ->excludes(session)  // which has the settings of its daemon and its directory
       ->allow_extra_args(false)
       ->option_text("KEY=VALUE");
   command->add_flag("--reset", options->reset, "Start with no variables");

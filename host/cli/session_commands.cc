@@ -132,6 +132,13 @@ int ShowCall(ordered_json request, bool json) {
   return ShowResult(*done, json);
 }
 
+// What became of it is for `wait` to say.
+int CancelCall(const std::string& call) {
+  absl::StatusOr<ordered_json> done = AskDaemon({{"type", "cancel"}, {"call", call}});
+  if (!done.ok()) return ExitCodeOf(done.status());
+  return RefusalExitCode(*done).value_or(kExitFine);
+}
+
 void AddSessionCommand(CLI::App& app, const std::string& name, const std::string& description,
                        int* exit_code) {
   auto session = std::make_shared<std::string>();
@@ -197,10 +204,13 @@ void AddSessionCommands(CLI::App& app, int* exit_code) {
     bool json = false;
   };
   auto options = std::make_shared<CallOptions>();
-  const auto add_call_options = [options](CLI::App* command) {
+  const auto add_call_argument = [options](CLI::App* command) {
     command->add_option("call", options->call, "What cellar eval --detach printed")
         ->required()
         ->option_text("CALL");
+  };
+  const auto add_call_options = [options, add_call_argument](CLI::App* command) {
+    add_call_argument(command);
     command->add_flag("--json", options->json, "Print the structured result instead of text");
   };
   CLI::App* wait = app.add_subcommand("wait", "Wait for a call of cellar eval --detach to end");
@@ -218,6 +228,10 @@ void AddSessionCommands(CLI::App& app, int* exit_code) {
   tail->callback([options, exit_code] {
     *exit_code = ShowCall({{"type", "tail"}, {"call", options->call}}, options->json);
   });
+  CLI::App* cancel =
+      app.add_subcommand("cancel", "End a call of cellar eval --detach, whether it runs or waits");
+  add_call_argument(cancel);
+  cancel->callback([options, exit_code] { *exit_code = CancelCall(options->call); });
 }
 
 }  // namespace cellar::host

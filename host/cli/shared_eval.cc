@@ -127,6 +127,18 @@ class SharedCall {
   int exit_code_ = 0;
 };
 
+// The request has the time-outs that are allowed, so that the daemon knows of no others.
+void AddClampNotes(const Call& call, ordered_json& result) {
+  ordered_json& cells = result["cells"];
+  if (!cells.is_array() || cells.size() != call.cells.size()) return;
+  for (size_t i = 0; i < call.cells.size(); ++i) {
+    const std::string& note = call.cells[i].clamp_note;
+    if (note.empty() || !cells[i].is_object()) continue;
+    cells[i]["notices"].push_back(note);
+    result["text"] = TextIn(result, "text") + "\n[" + note + "]";
+  }
+}
+
 // Where the session is opened, if it is not open: here, and with what is activated here.
 absl::Status NoteOpening(const SharedEvalOptions& options, Call& call) {
   std::error_code error;
@@ -157,6 +169,9 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
     Complain(client.ok() ? foreground.status() : client.status());
     return kExitCannotRun;
   }
+  for (const CallCell& cell : opened.cells) {
+    if (!options.json && !cell.clamp_note.empty()) Complain(absl::UnknownError(cell.clamp_note));
+  }
   SharedCall shared(**foreground, (*client)->socket(), options.env, opened.cells);
   absl::StatusOr<ordered_json> done = shared.Run(RequestFor(opened, options));
   if (!done.ok()) {
@@ -170,6 +185,7 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
     return kExitFine;
   }
   if (options.json) {
+    AddClampNotes(opened, (*done)["result"]);
     const int exit_code = ShowResult(*done, /*json=*/true);
     return shared.exit_code() != 0 ? shared.exit_code() : exit_code;
   }

@@ -169,6 +169,7 @@ void CallPrinter::PrintOutcome(const CellOutcome& outcome) {
   for (const CellOutput& output : outcome.outputs) {
     for (const SavedData& data : output.saved) NoteSaved(data);
   }
+  if (!result.clamp_note.empty()) Note(result.clamp_note);
   for (const std::string& notice : outcome.notices) Note(notice);
   if (!outcome.state_detail.empty()) {
     PrintLine(err_, "cellar: " + Printable(outcome.state_detail), kYellow);

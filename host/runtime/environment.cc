@@ -49,8 +49,9 @@ constexpr absl::string_view kUselessInWorker[] = {
 
 // Compared with the name in upper case.
 constexpr absl::string_view kSecret[] = {
-    "*_KEY", "*APIKEY*", "*ACCESS_KEY*", "TOKEN", "*_TOKEN", "*_TOKENS", "*SECRET*", "*PASSWORD*",
-    "*PASSWD*", "*PASSPHRASE*", "*CREDENTIAL*", "*_COOKIE", "*_COOKIES", "*_PAT", "*_AUTH", "*_DSN",
+    "*_KEY", "*APIKEY*", "*API_KEY*", "*ACCESS_KEY*", "*PRIVATE_KEY*", "TOKEN", "*_TOKEN",
+    "*_TOKENS", "*_TOKEN_*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*_PASS",
+    "*_PWD", "*CREDENTIAL*", "*_COOKIE", "*_COOKIES", "*_PAT", "*_AUTH", "*_DSN",
     "*CONNECTION_STRING*", "*_WEBHOOK_URL",
     // Addresses that commonly carry a password and that no pattern above finds.
     "DATABASE_URL", "REDIS_URL", "MONGODB_URI", "MONGO_URL", "AMQP_URL"};

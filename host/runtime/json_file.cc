@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
@@ -18,7 +20,7 @@ constexpr size_t kMaxFileBytes = 1 << 20;
 constexpr int kMaxDepth = 16;  // settings need two levels
 
 // Checks text without building values, for what json::parse does not tell without exceptions: where
-// an error is, and how deep the nesting goes.
+// an error is, how deep the nesting goes, and which key stands twice.
 class SyntaxCheck : public nlohmann::json_sax<json> {
  public:
   const std::string& problem() const { return problem_; }
@@ -30,7 +32,11 @@ class SyntaxCheck : public nlohmann::json_sax<json> {
   bool number_float(number_float_t, const string_t&) override { return true; }
   bool string(string_t&) override { return true; }
   bool binary(binary_t&) override { return true; }
-  bool key(string_t&) override { return true; }
+  bool key(string_t& name) override {
+    if (depth_ > 1 || keys_.insert(name).second) return true;  // settings have no objects inside
+    problem_ = absl::StrCat(name, ": stands twice");
+    return false;
+  }
   bool start_object(size_t) override { return Enter(); }
   bool end_object() override { return Leave(); }
   bool start_array(size_t) override { return Enter(); }
@@ -55,6 +61,7 @@ class SyntaxCheck : public nlohmann::json_sax<json> {
   }
 
   int depth_ = 0;
+  std::set<std::string> keys_;  // of the outermost object
   std::string problem_;
 };
 

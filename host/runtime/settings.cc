@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "host/base/status.h"
@@ -72,7 +73,7 @@ absl::StatusOr<double> ReadNumber(const json& value, const Place& place, double 
   if (!value.is_number()) return place.WrongType("a number", value);
   const double number = value.get<double>();
   if (!(number >= min && number <= max)) {
-    return place.Error(absl::StrCat(value.dump(), " is not between ", min, " and ", max));
+    return place.Error(absl::StrFormat("%s is not between %.0f and %.0f", value.dump(), min, max));
   }
   return number;
 }
@@ -356,7 +357,7 @@ absl::Status ReadPiPy(const std::string& value, Settings& settings) {
 }
 
 absl::Status ReadOption(const std::string& option, Settings& settings) {
-  const Place place{"option"};
+  const Place place{"--set"};
   const std::pair<std::string, std::string> parts = absl::StrSplit(option, absl::MaxSplits('=', 1));
   if (!absl::StrContains(option, "=")) return place.Error(option + " is not KEY=VALUE");
   for (const Field& field : kFields) {

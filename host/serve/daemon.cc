@@ -70,7 +70,7 @@ absl::Status Daemon::Listen() {
   }
   CELLAR_RETURN_IF_ERROR(Bind());
   for (const std::string& session : journal_.Load()) {
-    registry_.ExpectState(session, "the daemon that had it has ended");
+    registry_.ExpectState(session, "the daemon that had the session has ended");
   }
   CELLAR_RETURN_IF_ERROR(loop_.Watch(socket_.get(), EPOLLIN, [this](uint32_t) { Accept(); }));
   last_busy_ = MonotonicNow();

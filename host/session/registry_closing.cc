@@ -32,8 +32,8 @@ void SessionRegistry::Rest(OpenSession& open) {
   open.idle_timer = loop_.After(limits_.idle_timeout, [this, &open] {
     if (listener_ != nullptr && listener_->IsWatched(open.key.id)) return Rest(open);
     Evict(open,
-          absl::StrCat("it was closed after ", absl::FormatDuration(limits_.idle_timeout),
-                       " without a call"),
+          absl::StrCat("the session was closed after ", absl::ToDoubleSeconds(limits_.idle_timeout),
+                       " s without a call"),
           [] {});
   });
 }
@@ -51,7 +51,7 @@ absl::Status SessionRegistry::MakeRoom() {
     return absl::FailedPreconditionError(absl::StrCat(
         count, " sessions are open, as many as max_sessions allows, and all are busy"));
   }
-  Evict(*oldest, "it was closed to make room for another session", [] {});
+  Evict(*oldest, "the session was closed to make room for another one", [] {});
   return absl::OkStatus();
 }
 
@@ -128,7 +128,8 @@ void SessionRegistry::Relieve(const Session* asking, EventLoop::Task done) {
   const Barrier barrier([this, done = std::move(done)]() mutable { loop_.Post(std::move(done)); });
   for (OpenSession& open : sessions_) {
     if (!open.idle() || open.session.get() == asking) continue;
-    Evict(open, "it was closed because the machine ran out of processes, memory or descriptors",
+    Evict(open,
+          "the session was closed because the machine ran out of processes, memory or descriptors",
           [barrier] {});
   }
 }

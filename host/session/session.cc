@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "host/base/clock.h"
 #include "host/base/startup_trace.h"
 
@@ -21,7 +23,8 @@ Stream ToStream(wire::StreamId stream) {
 
 // "0.5 s", "30 s".
 std::string Seconds(absl::Duration duration) {
-  return absl::FormatDuration(absl::Trunc(duration, absl::Milliseconds(1)));
+  const double seconds = absl::ToDoubleSeconds(duration);
+  return seconds < 10 ? absl::StrFormat("%.2g s", seconds) : absl::StrFormat("%.0f s", seconds);
 }
 
 }  // namespace
@@ -35,7 +38,9 @@ Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage
       variables_(options_.environment),
       queries_(loop),
       snapshots_(loop, options_.snapshots) {
-  fresh_reason_ = options_.fresh_reason;
+  if (!options_.fresh_reason.empty()) {
+    fresh_reason_ = options_.fresh_reason + "; this cell ran in a fresh session";
+  }
   background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
 }
 
@@ -404,9 +409,9 @@ void Session::OnDone(const wire::Done& done) {
       outcome.status = CellStatus::kError;
       break;
   }
-  if (outcome.status == CellStatus::kCancelled || cell->ladder != nullptr) {
-    outcome.state_detail =
-        "interrupted after " + Seconds(MonotonicNow() - cell->started) + ", state kept";
+  if (outcome.error && outcome.error->ename == "MemoryError" && options_.memory_cap > 0) {
+    outcome.notices.push_back("the session may use " + std::to_string(options_.memory_cap >> 20) +
+                              " MiB of memory (memory_cap_mb)");
   }
   if (!fresh_reason_.empty()) {
     outcome.state = StateAfter::kFresh;
@@ -416,6 +421,11 @@ void Session::OnDone(const wire::Done& done) {
     outcome.state = StateAfter::kRestored;
     outcome.state_detail = std::exchange(restored_note_, "");
     TellNotCarried(outcome);
+  }
+  if (outcome.status == CellStatus::kCancelled || cell->ladder != nullptr) {
+    // What the cell found comes first, what became of it second.
+    absl::StrAppend(&outcome.state_detail, outcome.state_detail.empty() ? "" : "; ",
+                    "interrupted after ", Seconds(MonotonicNow() - cell->started), ", state kept");
   }
   Settle(*cell);
   InterruptNextOuter();

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <string>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "host/base/fds.h"
+#include "host/base/status.h"
 #include "host/wire/messages.h"
 
 namespace cellar::host {
@@ -21,7 +23,11 @@ int OpenTrace() {
   const char* value = std::getenv("PI_PYTHON_IPC_TRACE");
   if (value == nullptr || *value == '\0' || std::string_view(value) == "0") return -1;
   if (std::string_view(value) == "1") return STDERR_FILENO;
-  return open(value, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int fd = open(value, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd >= 0) return fd;
+  const absl::Status why = ErrnoStatus(errno, absl::StrCat("PI_PYTHON_IPC_TRACE: ", value));
+  WriteAll(STDERR_FILENO, absl::StrCat("cellar: ", std::string(why.message()), "\n"));
+  return -1;
 }
 
 std::string NameOf(uint16_t type) {
@@ -39,6 +45,8 @@ std::string NameOf(uint16_t type) {
       return "Exit";
     case kEnter:
       return "Enter";
+    case kQuery:
+      return "Query";
     case kHello:
       return "Hello";
     case kDisplay:
@@ -51,6 +59,14 @@ std::string NameOf(uint16_t type) {
       return "Notice";
     case kValue:
       return "Value";
+    case kQueryAnswer:
+      return "QueryAnswer";
+    case kCopied:
+      return "Copied";
+    case kBridgeOffer:
+      return "BridgeOffer";
+    case kOpenLine:
+      return "OpenLine";
     default:
       return absl::StrCat("type ", type);
   }
@@ -63,8 +79,9 @@ void TraceFrame(FrameDirection direction, int worker_pid, uint16_t type, std::st
   if (fd < 0) return;
   const bool is_whole = payload.size() <= kShownBytes;
   const std::string shown(payload.substr(0, kShownBytes));
+  const std::string worker = worker_pid < 0 ? "-" : absl::StrCat(worker_pid);  // not yet known
   WriteAll(fd, absl::StrCat("cellar: frame ", direction == FrameDirection::kToWorker ? "->" : "<-",
-                            " ", worker_pid, " ", NameOf(type), " ", payload.size(),
+                            " ", worker, " ", NameOf(type), " ", payload.size(),
                             " bytes: ", absl::CHexEscape(shown), is_whole ? "" : "...", "\n"));
 }
 

@@ -224,7 +224,7 @@ class Prompt(AttachTest):
         screen.keys("x", "Enter")
         screen.wait_for("In [2]:")
         self.assertIn("NameError", screen.text())
-        self.assertIn("the daemon that had it has ended", screen.text().replace("\n", " "))
+        self.assertIn("the daemon that had the session has ended", screen.text().replace("\n", " "))
 
     def test_input_is_asked_of_the_prompt_whose_cell_asks(self):
         screen, onlooker = self.screen(), self.screen()

@@ -41,7 +41,7 @@ class Config(Folders):
         self.assertEqual(shown["retry"], ("once", user))
         self.assertEqual(shown["idle_timeout_s"], (90, "environment variable CELLAR_IDLE_TIMEOUT_S"))
         self.assertEqual(shown["tool_mode"], ("ipy-only", "environment variable PI_PY"))
-        self.assertEqual(shown["output_budget_kb"], (10, "option"))
+        self.assertEqual(shown["output_budget_kb"], (10, "--set"))
         self.assertEqual(shown["memory_cap_mb"], (0, "default"))
 
     def test_for_a_person_it_is_a_table(self):
@@ -54,7 +54,13 @@ class Config(Folders):
         code, out, err = self.run_cellar("config", "--cwd", self.project)
         self.assertEqual((code, out), (2, ""))
         self.assertIn(f"{path}: max_sesions: unknown setting", err)
-        self.assertEqual(self.run_cellar("config", "--set", "nonsense")[0], 2)
+        self.write("project/.cellar/config.json", '{"retry": "once", "retry": "never"}')
+        self.assertIn(f"{path}: retry: stands twice", self.run_cellar("config", "--cwd", self.project)[2])
+        self.write("project/.cellar/config.json", '{"idle_timeout_s": -1}')
+        self.assertIn(f"{path}: idle_timeout_s: -1 is not between 0 and 31536000",
+                      self.run_cellar("config", "--cwd", self.project)[2])
+        os.remove(path)
+        self.assertEqual(self.run_cellar("config", "--set", "nonsense"), (2, "", "cellar: --set: nonsense is not KEY=VALUE\n"))
         self.assertEqual(self.run_cellar("config", "--cwd", "/no/such")[0], 2)
 
     def test_settings_reach_cells(self):
@@ -76,6 +82,14 @@ class Config(Folders):
         self.assertEqual(self.run_cellar(*show, env={"OPENAI_API_KEY": "sk-1"})[1], "'sk-1'\n")
 
 
+    def test_nor_can_it_by_a_prefix(self):
+        self.write("project/.cellar/config.json", '{"env_allow": ["*"]}')
+        secrets = {"OPENAI_API_KEY": "1", "OPENAI_API_KEY_2": "2", "MYSQL_PWD": "3"}
+        code, out, _ = self.run_cellar("eval", "--cwd", self.project, "import os; sorted(os.environ)",
+                                       env={**secrets, "HARMLESS": "4"})
+        self.assertEqual((code, set(eval(out)) & {*secrets, "HARMLESS"}), (0, {"HARMLESS"}))
+
+
 class Modules(Folders):
     def eval(self, *cells):
         return self.run_cellar("eval", "--cwd", self.project, *cells)
@@ -86,6 +100,12 @@ class Modules(Folders):
         self.write("project/.cellar/modules/b.py", "from_b = 'project'\n")
         self.write("project/.cellar/modules/notes.txt", "not Python")
         self.assertEqual(self.eval("whose(), from_b"), (0, "('user', 'project')\n", ""))
+
+    def test_they_find_directory_variables_and_helpers_of_the_session(self):
+        self.write("project/beside.py", "name = 'beside'")
+        self.write("home/.cellar/modules/a.py", "import os, beside\n"
+                   "found = os.getcwd(), os.environ['A'], beside.name, callable(read)\n")
+        self.assertEqual(self.eval("--env", "A=1", "found"), (0, f"({self.project!r}, '1', 'beside', True)\n", ""))
 
     def test_one_that_fails_is_named_once_and_the_others_are_there(self):
         path = self.write("home/.cellar/modules/a.py", "raise ValueError('broken')")
@@ -131,7 +151,8 @@ class Traces(Folders):
 
     def test_every_frame_is_a_line_on_stderr_or_in_a_file(self):
         err = self.run_cellar("eval", "'x' * 5000", env={"PI_PYTHON_IPC_TRACE": "1"})[2]
-        self.assertRegex(err, r"(?m)^cellar: frame -> -?\d+ Execute \d+ bytes: ")
+        self.assertRegex(err, r"(?m)^cellar: frame -> (-|\d+) Execute \d+ bytes: ")
+        self.assertNotIn(" type ", err)
         self.assertRegex(err, r"(?m)^cellar: frame <- \d+ Done \d+ bytes: ")
         self.assertLess(max(map(len, err.splitlines())), 700)
         path = os.path.join(self.root, "trace")
@@ -139,6 +160,10 @@ class Traces(Folders):
         with open(path) as trace:
             self.assertIn("Execute", trace.read())
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+
+    def test_a_file_that_cannot_be_written_is_said(self):
+        self.assertEqual(self.run_cellar("eval", "1", env={"PI_PYTHON_IPC_TRACE": "/no/such/trace"}),
+                         (0, "1\n", "cellar: PI_PYTHON_IPC_TRACE: /no/such/trace: No such file or directory\n"))
 
 
 if __name__ == "__main__":

@@ -141,6 +141,12 @@ class Sessions(DaemonTest):
         self.assertEqual(list(result), list(plain))
         self.assertEqual(list(result["cells"][0]), list(plain["cells"][0]))
 
+    def test_a_clamped_time_out_is_said(self):
+        note = "timeout 0.2 s was clamped to 1 s"
+        self.assertEqual(self.run_in_session("--timeout", "0.2", "1"), (0, "1\n", f"cellar: {note}\n"))
+        result = json.loads(self.run_in_session("--json", "--timeout", "0.2", "1")[1])
+        self.assertEqual((result["text"], result["cells"][0]["notices"]), (f"1\n[{note}]", [note]))
+
     def test_a_session_is_opened_where_it_is_first_used_and_found_from_anywhere(self):
         with tempfile.TemporaryDirectory() as folder:
             self.run_in_session("import os", cwd=folder)
@@ -178,6 +184,17 @@ class Sessions(DaemonTest):
         self.assertEqual(self.run_cellar("wait", handle), (0, "begun\n'late'\n", ""))
         self.assertEqual(self.run_cellar("wait", handle)[0], 2)
 
+    def test_a_detached_call_can_be_cancelled_while_it_runs_or_waits(self):
+        running = self.run_in_session("--detach", "print('on', flush=True); import time; time.sleep(60)")[1].strip()
+        wait_until(lambda: "on" in self.run_cellar("tail", running)[1], "the first one runs")
+        waiting = self.run_in_session("--detach", "1")[1].strip()
+        for call, what in ((waiting, "not run"), (running, "state kept")):
+            self.assertEqual(self.run_cellar("cancel", call), (0, "", ""))
+            code, out, _ = self.run_cellar("wait", call)
+            self.assertEqual(code, 1)
+            self.assertIn(what, out)
+        self.assertEqual(self.run_cellar("cancel", running), (2, "", "cellar: no such call is under way\n"))
+
     def test_ctrl_c_interrupts_that_call_only(self):
         terminal = Terminal(self, "eval", "-s", "work", "print('one'); import time; time.sleep(60)")
         terminal.wait_for("one")
@@ -210,6 +227,9 @@ class Sessions(DaemonTest):
     def test_a_refused_request_is_told_by_the_exit_code(self):
         self.assertEqual(self.run_in_session("--interpreter", "/nowhere", "1")[0], 2)
         self.assertEqual(self.run_in_session("--cwd", "/nowhere", "1")[0], 2)
+        code, out, err = self.run_in_session("--set", "retry=once", "1")  # which would have no effect
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("--set", err)
 
 
 class Daemon(DaemonTest):
@@ -240,7 +260,7 @@ class Daemon(DaemonTest):
         self.assertEqual(processes_marked(self.mark), [])
         result = json.loads(self.run_in_session("--json", "1")[1])
         self.assertEqual(result["session"]["state"], "fresh")
-        self.assertIn("the daemon that had it has ended", result["session"]["reason"])
+        self.assertIn("the daemon that had the session has ended", result["session"]["reason"])
         self.run_cellar("close", "work")
         self.run_cellar("daemon", "stop")
         self.assertEqual(json.loads(self.run_in_session("--json", "1")[1])["session"]["state"], "kept")
@@ -252,7 +272,14 @@ class Daemon(DaemonTest):
         self.assertTrue(os.path.exists(self.socket_path))
         code, out, err = self.run_in_session("1 + 1")
         self.assertEqual((code, out), (0, "2\n"))
-        self.assertIn("the daemon that had it has ended", err)
+        self.assertIn("the daemon that had the session has ended; this cell ran in a fresh session", err)
+
+    def test_an_interrupted_cell_in_a_fresh_session_says_both(self):
+        self.run_in_session("x = 1")
+        self.run_cellar("daemon", "stop")
+        result = json.loads(self.run_in_session("--json", "--timeout", "1", "import time; time.sleep(60)")[1])
+        self.assertRegex(result["cells"][0]["state_detail"],
+                         r"^the daemon .*; this cell ran in a fresh session; interrupted after .* s, state kept$")
 
     def test_a_daemon_that_dies_under_a_call_is_told(self):
         client = self.start("eval", "-s", "work", "print('on', flush=True); import time; time.sleep(60)")

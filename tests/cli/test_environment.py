@@ -158,6 +158,14 @@ class OfACall(EnvironmentTest):
         where = "import os, sys; [os.getcwd(), sys.path[0]]"
         self.assertEqual(self.value(where, cwd=self.path("project")), [self.path("project")] * 2)
 
+    def test_another_interpreter_is_another_session(self):
+        venv = self.make_venv("venv")
+        look = "import sys; [sys.prefix, globals().get('x')]"
+        self.assertEqual(self.value("x = 1\n" + look), ["/usr", 1])
+        self.assertEqual(self.value(look, interpreter=venv), [venv, None])
+        self.assertEqual(self.value(look), [venv, None])  # the one that was used last
+        self.assertEqual(self.value(look, interpreter="/usr/bin/python3"), ["/usr", 1])
+
     def test_a_directory_that_is_none_is_refused(self):
         for cwd in (self.path("missing"), __file__):
             with self.subTest(cwd):

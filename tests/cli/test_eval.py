@@ -83,6 +83,12 @@ class EvalText(ProgramTest):
             self.assertEqual((code, out), (0, "True\n"))
             self.assertIn("no_such_module", err)
 
+    def test_a_time_out_that_is_out_of_range_is_clamped_and_said(self):
+        self.assertEqual(self.run_cellar("eval", "--timeout", "0.2", "1"),
+                         (0, "1\n", "cellar: timeout 0.2 s was clamped to 1 s\n"))
+        self.assertEqual(self.run_cellar("eval", "--timeout", "99999", "1"),
+                         (0, "1\n", "cellar: timeout 99999 s was clamped to 3600 s\n"))
+
     def test_a_cell_that_survives_its_time_out_still_says_so(self):
         code, _, err = self.run_cellar("eval", "--timeout", "1", "import time\ntry: time.sleep(60)\n"
                                        "except KeyboardInterrupt: pass")
@@ -151,6 +157,29 @@ class EvalJson(ProgramTest):
 
 
 LARGE_PICTURE = "class P:\n  def _repr_png_(self): return b'\\x89PNG' + bytes(2_000_000)\n"
+
+
+class EvalLimits(ProgramTest):
+    def test_an_interrupt_says_after_how_long_and_that_the_state_is_kept(self):
+        code, result = self.run_json("--timeout", "1", "print('on'); import time; time.sleep(60)")
+        cell = result["cells"][0]
+        self.assertEqual((code, cell["state"], cell["timed_out"], cell["cancelled"]), (1, "kept", True, True))
+        self.assertTrue(result["text"].startswith("on\n"), result["text"])
+        self.assertRegex(result["text"], r"\[timed out after 1 second\]\n\[interrupted after \d(\.\d)? s, state kept\]$")
+
+    def test_a_cell_that_does_not_react_is_killed_after_the_grace_of_the_settings(self):
+        stubborn = "print('on')\nimport time\nwhile True:\n    try: time.sleep(60)\n    except BaseException: pass"
+        code, result = self.run_json("--timeout", "1", "--set", "interrupt_grace_s=0.2", stubborn)
+        cell = result["cells"][0]
+        self.assertEqual((code, cell["state"], cell["outputs"][0]["text"]), (1, "lost", "on\n"))
+        self.assertIn("killed, state lost", cell["state_detail"])
+        self.assertLess(cell["duration_ms"], 3000)
+
+    def test_memory_at_the_cap_is_an_error_of_the_cell_that_says_how_much_there_is(self):
+        code, result = self.run_json("--set", "memory_cap_mb=200", "x = 1", "bytearray(500 << 20)")
+        cell = result["cells"][1]
+        self.assertEqual((code, cell["error"]["ename"], cell["state"]), (1, "MemoryError", "kept"))
+        self.assertIn("[the session may use 200 MiB of memory (memory_cap_mb)]", result["text"])
 
 
 class EvalLargeDisplays(ProgramTest):
@@ -254,7 +283,11 @@ class EvalRequest(ProgramTest):
     def test_what_is_no_request_is_refused(self):
         self.assertIn("line 1", self.refused("{"))
         self.assertIn("cells", self.refused({"cells": []}))
-        self.assertIn("background_after", self.refused({"background_after": 1, "cells": [{"code": "1"}]}))
+        self.assertEqual(self.refused({"background_after": 1, "cells": [{"code": "1"}]}),
+                         "cellar: background_after: needs a session that outlives this command: give its name with -s\n")
+        self.assertIn("parent: needs a session", self.refused({"parent": "call-1", "cells": [{"code": "1"}]}))
+        for cwd in ("/no/such", __file__):
+            self.assertIn(f"cwd: {cwd}: ", self.refused({"cwd": cwd, "cells": [{"code": "1"}]}))
 
     def test_clamped_timeouts_are_said(self):
         code, result = self.request({"cells": [{"code": "1", "timeout": 0.5}]})
@@ -337,7 +370,11 @@ class EvalBadInput(ProgramTest):
         self.assertEqual(self.refused("eval", "-", input=b"x\0"), "cellar: cell 1 has a NUL character (byte 1)\n")
 
     def test_missing_directory(self):
-        self.assertIn("/no/such", self.refused("eval", "--cwd", "/no/such", "1", code=3))
+        self.assertIn("/no/such", self.refused("eval", "--cwd", "/no/such", "1"))
+
+    def test_a_time_out_that_is_no_number(self):
+        for timeout in ("nan", "inf", "soon"):
+            self.assertIn("--timeout", self.refused("eval", "--timeout", timeout, "1"))
 
     def test_syntax_error_is_the_caret_block_only(self):
         code, out, err = self.run_cellar("eval", "def f(:")

@@ -139,6 +139,16 @@ class SessionRequests(ServeTest):
             for request in ("reset", "close", "interrupt"):
                 self.assertEqual(client.ask(request, session="one")["error"]["ename"], "NotFound")
 
+    def test_resets_at_once_are_one(self):
+        with tempfile.NamedTemporaryFile("r") as trace:
+            client = self.serve(env={"PI_PYTHON_IPC_TRACE": trace.name})
+            client.eval("x = 1", session="a")
+            for number in range(20):
+                client.send(id=number, type="reset", session="a")
+            self.assertEqual(client.value("'x' in globals()", session="a"), "False")
+            self.assertEqual([client.done(number)["status"] for number in range(20)], ["ok"] * 20)
+            self.assertLess(trace.read().count(" Setup "), 5)
+
     def test_interrupt_ends_what_runs_on_a_session(self):
         client = self.serve()
         client.send(id="a", type="eval", session="s", cells=[{"code": "import time; time.sleep(60)"}])

@@ -115,7 +115,12 @@ TEST(WorkerEnvironmentTest, LacksSecretsUnlessNamedInFull) {
                            "CELLAR_SECRET",
                            "XDG_secret_thing",
                            "DATABASE_URL",
-                           "SENTRY_DSN"}) {
+                           "SENTRY_DSN",
+                           "OPENAI_API_KEY_2",
+                           "GH_TOKEN_WORK",
+                           "SSH_PRIVATE_KEY_PEM",
+                           "SMTP_PASS",
+                           "MYSQL_PWD"}) {
     EXPECT_FALSE(PassesWith(name, {.env_allow = {"*"}})) << name;
     EXPECT_TRUE(PassesWith(name, {.env_allow = {name}})) << name;
   }

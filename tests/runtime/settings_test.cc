@@ -123,8 +123,8 @@ TEST_F(SettingsTest, StrongerLayersWinAndSayWhereTheyAre) {
   for (const ShownSetting& setting : ShowSettings(*settings)) {
     shown[setting.key] = setting.value + " " + setting.origin;
   }
-  EXPECT_EQ(shown["max_sessions"], "4 option");
-  EXPECT_EQ(shown["tool_mode"], "\"ipy-only\" option");
+  EXPECT_EQ(shown["max_sessions"], "4 --set");
+  EXPECT_EQ(shown["tool_mode"], "\"ipy-only\" --set");
   EXPECT_EQ(shown["idle_timeout_s"], "2.5 environment variable CELLAR_IDLE_TIMEOUT_S");
   EXPECT_EQ(shown["preload"], R"(["json","csv"] environment variable CELLAR_PRELOAD)");
   EXPECT_EQ(shown["retry"], "\"never\" " + project);
@@ -140,9 +140,9 @@ TEST_F(SettingsTest, NameTheVariableOrOptionThatDoesNotFit) {
   const auto error_of = [&](const std::string& option) {
     return std::string(LoadSettings({}, Path("project"), {option}).status().message());
   };
-  EXPECT_EQ(error_of("max_sessions=0"), "option: max_sessions: 0 is not between 1 and 100000");
-  EXPECT_EQ(error_of("max_sessions"), "option: max_sessions is not KEY=VALUE");
-  EXPECT_THAT(error_of("nonsense=1"), HasSubstr("option: nonsense: unknown setting"));
+  EXPECT_EQ(error_of("max_sessions=0"), "--set: max_sessions: 0 is not between 1 and 100000");
+  EXPECT_EQ(error_of("max_sessions"), "--set: max_sessions is not KEY=VALUE");
+  EXPECT_THAT(error_of("nonsense=1"), HasSubstr("--set: nonsense: unknown setting"));
 }
 
 TEST_F(SettingsTest, NeedNoHome) {

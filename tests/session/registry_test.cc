@@ -109,7 +109,9 @@ TEST_F(RegistryTest, TheLeastRecentlyUsedIdleSessionMakesRoom) {
   const absl::StatusOr<CallResult> back = Run("b", "'x' in globals()");
   EXPECT_EQ(ValueOf(*back), "False");
   EXPECT_EQ(back->session_state, "fresh");
-  EXPECT_EQ(back->session_reason, "it was closed to make room for another session");
+  EXPECT_EQ(back->session_reason,
+            "the session was closed to make room for another one; "
+            "this cell ran in a fresh session");
   EXPECT_EQ(Run("b", "1")->session_state, "kept");
 }
 
@@ -131,7 +133,9 @@ TEST_F(RegistryTest, AnIdleSessionIsClosedAfterItsTimeAndSaysSoWhenItIsWantedAga
   RunUntil([this] { return registry_->size() == 0; });
   const absl::StatusOr<CallResult> back = Run("a", "1");
   EXPECT_EQ(back->session_state, "fresh");
-  EXPECT_EQ(back->session_reason, "it was closed after 100ms without a call");
+  EXPECT_EQ(back->session_reason,
+            "the session was closed after 0.1 s without a call; "
+            "this cell ran in a fresh session");
 }
 
 TEST_F(RegistryTest, AFullQueueIsAClearError) {
