@@ -98,17 +98,18 @@ std::vector<pid_t> ChildrenOf(pid_t parent) {
 void BecomeSubreaper() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
 void KillDescendants(const std::set<pid_t>& spared) {
-  while (ReapDead(spared)) {
+  for (int round = 1; ReapDead(spared); ++round) {
     std::vector<pid_t> living = LivingDescendants(spared);
     if (living.empty()) {
       if (!spared.empty()) return;
       poll(nullptr, 0, 1);  // all that is left are processes on their way out
       continue;
     }
-    // Stopped first, so that none can fork while the others are being killed. A pid read a moment
-    // ago is still that process, or gone: it can be given out again only after its parent, below us
-    // and stopped too, reaped it.
-    for (pid_t pid : living) kill(pid, SIGSTOP);
+    // Those that fork faster than they are found are stopped first. Not all at once: keepers see
+    // the end of the host themselves, but not if this process is killed when it has stopped them.
+    if (round > 2) {
+      for (pid_t pid : living) kill(pid, SIGSTOP);
+    }
     for (pid_t pid : living) kill(pid, SIGKILL);
     poll(nullptr, 0, 1);
   }
