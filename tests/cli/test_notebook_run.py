@@ -210,7 +210,8 @@ class FailureTest(NotebookRunTest):
         for args in ([], ["--allow-errors"]):
             code, _, err = self.run_notebook(*args)
             self.assertEqual(code, 1)
-            self.assertIn("state lost", err)
+            # A machine that is slow enough takes a snapshot between two cells.
+            self.assertRegex(err, "state lost|state is that of before cell 2")
             self.assertEqual(self.outputs(0), [("stdout", "fine\n")])
             (_, text), (_, traceback) = self.outputs(1)
             self.assertEqual(text, "so far\n")

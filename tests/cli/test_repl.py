@@ -156,7 +156,7 @@ class Repl(AtPrompt, ProgramTest):
         terminal.send("    print('line', i)\r")
         terminal.wait_for("...: ")
         terminal.send("\r")
-        before = terminal.wait_for("line 1\r\n")
+        before = terminal.wait_for("line 1\r\n") + terminal.wait_for("In [2]: ")
         terminal.send("\x04")
         self.assertEqual(terminal.exit_code(), 0)
         self.assertNotIn("\x1b", before + terminal.output.decode())
