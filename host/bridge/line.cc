@@ -55,7 +55,9 @@ void Line::Read() {
     auto frame = decoder_.Next();
     if (!frame.ok()) return End();
     if (!*frame) return;
-    switch (static_cast<wire::MessageType>((*frame)->type)) {
+    const auto type = static_cast<wire::MessageType>((*frame)->type);
+    Trace(wire::FrameDirection::kFromWorker, type, (*frame)->payload);
+    switch (type) {
       case wire::MessageType::kBridgeCall: {
         auto call = wire::Decode<wire::BridgeCall>((*frame)->payload);
         if (!call) return End();

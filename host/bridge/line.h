@@ -12,6 +12,7 @@
 #include "host/base/event_loop.h"
 #include "host/base/unique_fd.h"
 #include "host/wire/frame.h"
+#include "host/wire/frame_trace.h"
 #include "host/wire/messages.h"
 
 namespace cellar::host {
@@ -37,7 +38,9 @@ class Line {
 
   template <typename Message>
   void Send(const Message& message) {
-    SendFrame(wire::MessageFrame(message));
+    std::string payload = wire::Encode(message);
+    Trace(wire::FrameDirection::kToWorker, Message::kType, payload);
+    SendFrame(wire::EncodeFrame(static_cast<uint16_t>(Message::kType), payload));
   }
   // Unless the worker has it already.
   void SendOffer(const wire::BridgeOffer& offer);
@@ -51,6 +54,11 @@ class Line {
 
   void OnEvents(uint32_t events);
   void Read();
+  // Which worker has the other end is not known here.
+  static void Trace(wire::FrameDirection direction, wire::MessageType type,
+                    std::string_view payload) {
+    wire::TraceFrame(direction, /*worker_pid=*/-1, type, payload);
+  }
   void SendFrame(std::string frame);
   void Flush();
   void End();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "host/wire/control.h"
+#include "host/wire/frame_trace.h"
 
 namespace cellar::host {
 
@@ -10,6 +11,8 @@ Copier::~Copier() { FailAll(absl::CancelledError("nobody waits for the copy any 
 
 void Copier::Ask(int channel, wire::Copy copy, const std::vector<int>& fds, Callback done) {
   copy.request = next_request_++;
+  wire::TraceFrame(wire::FrameDirection::kToWorker, /*worker_pid=*/-1, wire::Copy::kType,
+                   wire::Encode(copy));
   if (absl::Status sent = wire::SendFrame(channel, wire::MessageFrame(copy), fds); !sent.ok()) {
     return done(sent);
   }

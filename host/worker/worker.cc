@@ -301,7 +301,8 @@ void Worker::DeliverArrived() {
 }
 
 absl::Status Worker::Dispatch(const wire::Frame& frame) {
-  TraceFrame(FrameDirection::kFromWorker, pid_, frame.type, frame.payload);
+  wire::TraceFrame(wire::FrameDirection::kFromWorker, pid_,
+                   static_cast<wire::MessageType>(frame.type), frame.payload);
   switch (static_cast<wire::MessageType>(frame.type)) {
     case wire::MessageType::kHello: {
       auto hello = wire::Decode<wire::Hello>(frame.payload);

@@ -15,10 +15,10 @@
 #include "host/base/event_loop.h"
 #include "host/base/unique_fd.h"
 #include "host/wire/frame.h"
+#include "host/wire/frame_trace.h"
 #include "host/wire/messages.h"
 #include "host/worker/birth.h"
 #include "host/worker/copier.h"
-#include "host/worker/frame_trace.h"
 #include "host/worker/timeline.h"
 #include "host/worker/worker_exit.h"
 
@@ -56,7 +56,7 @@ class Worker {
   template <typename Message>
   void Send(const Message& message) {
     std::string payload = wire::Encode(message);
-    TraceFrame(FrameDirection::kToWorker, pid_, static_cast<uint16_t>(Message::kType), payload);
+    wire::TraceFrame(wire::FrameDirection::kToWorker, pid_, Message::kType, payload);
     SendFrame(wire::EncodeFrame(static_cast<uint16_t>(Message::kType), payload));
   }
 

@@ -1,4 +1,4 @@
-#include "host/worker/frame_trace.h"
+#include "host/wire/frame_trace.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,9 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "host/base/fds.h"
 #include "host/base/status.h"
-#include "host/wire/messages.h"
 
-namespace cellar::host {
+namespace cellar::wire {
 namespace {
 
 constexpr size_t kShownBytes = 120;
@@ -30,9 +29,9 @@ int OpenTrace() {
   return -1;
 }
 
-std::string NameOf(uint16_t type) {
-  using enum wire::MessageType;
-  switch (static_cast<wire::MessageType>(type)) {
+std::string NameOf(MessageType type) {
+  using enum MessageType;
+  switch (type) {
     case kSetup:
       return "Setup";
     case kExecute:
@@ -47,6 +46,10 @@ std::string NameOf(uint16_t type) {
       return "Enter";
     case kQuery:
       return "Query";
+    case kCopy:
+      return "Copy";
+    case kMeasure:
+      return "Measure";
     case kHello:
       return "Hello";
     case kDisplay:
@@ -63,26 +66,37 @@ std::string NameOf(uint16_t type) {
       return "QueryAnswer";
     case kCopied:
       return "Copied";
+    case kMeasured:
+      return "Measured";
     case kBridgeOffer:
       return "BridgeOffer";
     case kOpenLine:
       return "OpenLine";
+    case kBridgeCall:
+      return "BridgeCall";
+    case kBridgeWithdraw:
+      return "BridgeWithdraw";
+    case kBridgeAnswer:
+      return "BridgeAnswer";
+    case kBridgeNested:
+      return "BridgeNested";
     default:
-      return absl::StrCat("type ", type);
+      return absl::StrCat("type ", static_cast<uint16_t>(type));
   }
 }
 
 }  // namespace
 
-void TraceFrame(FrameDirection direction, int worker_pid, uint16_t type, std::string_view payload) {
+void TraceFrame(FrameDirection direction, int worker_pid, MessageType type,
+                std::string_view payload) {
   static const int fd = OpenTrace();
   if (fd < 0) return;
   const bool is_whole = payload.size() <= kShownBytes;
   const std::string shown(payload.substr(0, kShownBytes));
-  const std::string worker = worker_pid < 0 ? "-" : absl::StrCat(worker_pid);  // not yet known
+  const std::string worker = worker_pid < 0 ? "-" : absl::StrCat(worker_pid);
   WriteAll(fd, absl::StrCat("cellar: frame ", direction == FrameDirection::kToWorker ? "->" : "<-",
                             " ", worker, " ", NameOf(type), " ", payload.size(),
                             " bytes: ", absl::CHexEscape(shown), is_whole ? "" : "...", "\n"));
 }
 
-}  // namespace cellar::host
+}  // namespace cellar::wire
