@@ -349,7 +349,7 @@ class Clients:
         for token, cell in zip(call.tokens, result["cells"], strict=True):
             call.runs[token] = cell["runs"]
             if cell["status"] == "not_run" and token in call.resets and result["session"]["state"] == "fresh":
-                self.models[call.session].on_reset(call.sent)
+                self.models[call.session].on_reset(call.sent, self.moment + 1)
             text = "".join(output["text"] for output in cell["outputs"] if output["type"] == "stdout")
             if text != call.text[token]:
                 raise Violation(f"{token} sent {call.text[token]!r} and its result has {text!r}")

@@ -68,10 +68,14 @@ class SessionModel:
     def on_change(self, change):
         self.changes.append(change)
 
-    def on_reset(self, sent):
+    def on_reset(self, sent, answered):
         """Of a call that was cancelled before it ran a cell."""
         self.states, self.known, self.lost = set(self.FRESH), {1: {()}}, False
         self.forget_changes_before(sent)
+        # Others that were answered meanwhile may have come before it or after.
+        reset = Change("reset", sent, lambda: self.FRESH)
+        reset.answered = answered
+        self.changes.append(reset)
 
     def forget_changes_before(self, moment):
         """What was asked for then found their effect."""

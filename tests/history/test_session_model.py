@@ -54,9 +54,16 @@ class Model(unittest.TestCase):
     def test_a_reset_without_a_cell_comes_after_what_was_answered_before_it(self):
         self.cell("a", (), 1)
         self.change(lambda: self.model.states_by_rewind(2))
-        self.model.on_reset(self.next_moment())
+        self.model.on_reset(self.next_moment(), self.next_moment())
         with self.assertRaises(Violation):
             self.cell("b", ("a",), 2)
+        self.cell("b", (), 1)
+
+    def test_a_reset_without_a_cell_while_the_session_is_rewound(self):
+        self.cell("a", (), 1)
+        sent = self.next_moment()
+        self.change(lambda: self.model.states_by_rewind(2))
+        self.model.on_reset(sent, self.next_moment())
         self.cell("b", (), 1)
 
     def test_a_refused_reset_that_did_something(self):
