@@ -156,6 +156,8 @@ void CallPrinter::PrintImage(const wire::MimeEntry& image) {
 
 void CallPrinter::OnCellFinished(size_t, const CellResult& result) {
   StopTicking();
+  if (pane_) pane_->Hide();
+  if (!result.clamp_note.empty()) Note(result.clamp_note);
   PrintOutcome(result.outcome);
 }
 
@@ -169,7 +171,6 @@ void CallPrinter::PrintOutcome(const CellOutcome& outcome) {
   for (const CellOutput& output : outcome.outputs) {
     for (const SavedData& data : output.saved) NoteSaved(data);
   }
-  if (!result.clamp_note.empty()) Note(result.clamp_note);
   for (const std::string& notice : outcome.notices) Note(notice);
   if (!outcome.state_detail.empty()) {
     PrintLine(err_, "cellar: " + Printable(outcome.state_detail), kYellow);
