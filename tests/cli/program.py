@@ -40,6 +40,11 @@ def wait_until(predicate, what, deadline_s=DEADLINE_S):
     raise AssertionError(f"not within {deadline_s} s: {what}")
 
 
+def until_there(path):
+    """Code of a cell that goes on when something has that path."""
+    return f"import os, time\nwhile not os.path.exists({path!r}): time.sleep(0.01)"
+
+
 class ProgramTest(unittest.TestCase):
     """Every process a test starts carries a mark; none may be left when the test ends."""
 

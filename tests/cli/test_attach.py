@@ -260,7 +260,7 @@ class Prompt(AttachTest):
         self.run_in_session("x.append(4)")
         screen.wait_for("In [4]:")
         screen.keys(f":save {path}", "Enter")
-        screen.wait_for("In [4]:")
+        wait_until(lambda: os.path.exists(path), "the file")
         with open(path) as file:
             self.assertEqual(["".join(cell["source"]) for cell in json.load(file)["cells"]],
                              ["x = [1]", "x.append(3); x", "x.append(4)"])

@@ -12,7 +12,8 @@ import time
 import unittest
 
 from line_client import dial
-from program import CELLAR, DEADLINE_S, ProgramTest, Terminal, processes_marked, wait_until, without_colour
+from program import (CELLAR, DEADLINE_S, SLOWNESS, ProgramTest, Terminal, processes_marked, until_there, wait_until,
+                     without_colour)
 
 
 class DaemonTest(ProgramTest):
@@ -176,11 +177,13 @@ class Sessions(DaemonTest):
         self.assertEqual(self.run_cellar("close", "work"), (2, "", 'cellar: there is no session "work"\n'))
 
     def test_a_call_can_be_detached_looked_at_and_waited_for(self):
-        code, out, err = self.run_in_session("--detach", "print('begun', flush=True)\nimport time; time.sleep(1)\n'late'")
+        gate = os.path.join(self.env["XDG_RUNTIME_DIR"], "gate")
+        code, out, err = self.run_in_session("--detach", f"print('begun', flush=True)\n{until_there(gate)}\n'late'")
         self.assertEqual((code, err), (0, ""))
         handle = out.strip()
         wait_until(lambda: "begun" in self.run_cellar("tail", handle)[1], "its output so far")
         self.assertIn("still running", self.run_cellar("wait", "--limit", "0.01", handle)[1])
+        os.mkdir(gate)
         self.assertEqual(self.run_cellar("wait", handle), (0, "begun\n'late'\n", ""))
         self.assertEqual(self.run_cellar("wait", handle)[0], 2)
 
@@ -289,10 +292,10 @@ class Daemon(DaemonTest):
         self.assertEqual(client.stderr.read(), b"cellar: the daemon ended before it answered\n")
 
     def test_it_ends_by_itself_when_it_has_nothing_to_do(self):
-        daemon = self.start("daemon", "run", "--idle-exit", "0.3")
+        daemon = self.start("daemon", "run", "--idle-exit", str(0.3 * SLOWNESS))
         wait_until(lambda: os.path.exists(self.socket_path), "the socket")
         self.assertEqual(self.run_in_session("1"), (0, "1\n", ""))
-        time.sleep(0.6)
+        time.sleep(0.6 * SLOWNESS)
         self.assertIsNone(daemon.poll())  # it has a session
         self.run_cellar("close", "work")
         self.assertEqual(daemon.wait(DEADLINE_S), 0)

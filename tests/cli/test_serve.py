@@ -10,7 +10,7 @@ import time
 import unittest
 
 from line_client import LineClient
-from program import CELLAR, DEADLINE_S, ProgramTest, processes_marked, wait_until
+from program import CELLAR, DEADLINE_S, ProgramTest, processes_marked, until_there, wait_until
 
 
 class ServeTest(ProgramTest):
@@ -113,11 +113,13 @@ class Calls(ServeTest):
 
     def test_a_call_can_be_left_in_the_background_and_fetched(self):
         client = self.serve()
-        done = client.eval("import time\nprint('begun')\ntime.sleep(1)\n'late'", background_after=0.2)
+        gate = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "gate")
+        done = client.eval(f"print('begun')\n{until_there(gate)}\n'late'", background_after=0.2)
         self.assertEqual(done["status"], "running")
         handle = done["result"]["handle"]
-        self.assertIn("begun", client.ask("tail", call=handle)["result"]["text"])
+        wait_until(lambda: "begun" in client.ask("tail", call=handle)["result"]["text"], "its output so far")
         self.assertEqual(client.ask("wait", call=handle, limit=0.05)["status"], "running")
+        os.mkdir(gate)
         self.assertIn("'late'", client.ask("wait", call=handle)["result"]["text"])
         self.assertEqual(client.ask("wait", call=handle)["error"]["ename"], "NotFound")
 

@@ -4,7 +4,7 @@ import subprocess
 import tempfile
 
 from line_client import LineClient
-from program import ProgramTest
+from program import SLOWNESS, ProgramTest
 
 SPILLS = "import subprocess\nsubprocess.run(['echo', 'child'])\nprint('y' * 100_000)"
 # Requests in order, each sent when the one before is answered. An `eval` may carry the request to send while it runs.
@@ -26,7 +26,7 @@ SCENARIO = [
 
 VALUES = {0: "1", 3: "2", 5: "1"}  # what requests answer when all goes well
 # A template that does not start is given up after 30 seconds.
-PATIENCE_S = 45
+PATIENCE_S = 45 * SLOWNESS
 
 
 class FaultTest(ProgramTest):

@@ -81,7 +81,7 @@ class Kills(FaultTest):
                     self.check_answers(answers)
                     self.assertEqual(self.process.wait(DEADLINE_S), 0)
                     self.assertEqual(self.process.stderr.read().decode(), "")
-                    wait_until(lambda: not processes_marked(self.mark), "every process gone", 2)
+                    self.check_nothing_is_left()
             self.assertGreater(hits, 0, f"no {role} was there to be hit")
 
     def test_killed_processes_are_told_of_and_replaced(self):
@@ -99,7 +99,7 @@ class Kills(FaultTest):
             self.play(client)
             killer.join()
             self.process.wait(DEADLINE_S)
-            wait_until(lambda: not processes_marked(self.mark), "every process gone", 2)
+            self.check_nothing_is_left()
 
     def test_a_stopped_host_goes_on_where_it_was(self):
         client = self.serve()
