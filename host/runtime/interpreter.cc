@@ -59,24 +59,43 @@ void AddEnvironments(const InterpreterQuery& query, std::vector<Candidate>& cand
   }
 }
 
-// Relative entries of PATH are left out: the choice must not depend on the directory by accident.
-void AddFromPath(const InterpreterQuery& query, std::vector<Candidate>& candidates) {
+// The programs of that name on PATH. Its relative entries are left out: the choice must not depend
+// on the directory by accident.
+std::vector<fs::path> OnPath(const std::string& name, const InterpreterQuery& query) {
+  std::vector<fs::path> found;
   const std::string path = EnvironmentValue(query.env, "PATH");
-  const std::vector<std::string> directories = absl::StrSplit(path, ':');
+  for (absl::string_view directory : absl::StrSplit(path, ':')) {
+    const fs::path executable = fs::path(std::string(directory)) / name;
+    if (executable.is_absolute() && access(executable.c_str(), X_OK) == 0 &&
+        !IsDirectory(executable)) {
+      found.push_back(executable);
+    }
+  }
+  return found;
+}
+
+void AddFromPath(const InterpreterQuery& query, std::vector<Candidate>& candidates) {
   std::set<fs::path> seen;  // /bin and /usr/bin are often one directory
   for (const char* name : {"python3", "python"}) {
-    for (const std::string& directory : directories) {
-      const fs::path executable = fs::path(directory) / name;
-      if (!executable.is_absolute() || access(executable.c_str(), X_OK) != 0) continue;
+    for (const fs::path& executable : OnPath(name, query)) {
       std::error_code error;
       const fs::path resolved = fs::canonical(executable, error);
-      if (error || IsDirectory(resolved)) continue;
+      if (error) continue;
       // A venv's python is a link to its base's, and yet another Python.
-      if (seen.insert(fs::canonical(directory, error) / resolved.filename()).second) {
+      if (seen.insert(fs::canonical(executable.parent_path(), error) / resolved.filename())
+              .second) {
         candidates.push_back({"PATH", executable, ""});
       }
     }
   }
+}
+
+// A bare name that is nothing here is that of a program, as in a shell.
+std::string PathOfSetting(const InterpreterQuery& query) {
+  const std::string here = Absolute(query.setting, query);
+  if (absl::StrContains(query.setting, '/') || access(here.c_str(), F_OK) == 0) return here;
+  const std::vector<fs::path> programs = OnPath(query.setting, query);
+  return programs.empty() ? here : programs.front().native();
 }
 
 // Judges candidates one by one; holds what all of them share.
@@ -181,7 +200,7 @@ std::vector<Candidate> Candidates(const InterpreterQuery& query) {
   if (query.setting.empty()) {
     candidates.push_back({kSetting, "", "not given"});
   } else {
-    candidates.push_back({kSetting, Absolute(query.setting, query), ""});
+    candidates.push_back({kSetting, PathOfSetting(query), ""});
   }
   AddEnvironments(query, candidates);
   AddFromPath(query, candidates);

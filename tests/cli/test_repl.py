@@ -369,7 +369,7 @@ class OnScreen(AtPrompt, ProgramTest):
         self.assertEqual(screen.text().count("lines left out"), 1)
         self.assertEqual(screen.text().count("line 99"), 1)
         screen.keys("C-c")
-        screen.wait_for("state kept\nIn [2]:")
+        screen.wait_to_match(r"state kept\n(took .*\n)?In \[2\]:$")
 
     def test_the_help_is_broken_between_words(self):
         screen = self.screen(columns=40, rows=50)

@@ -26,9 +26,9 @@ using ::testing::IsEmpty;
 
 constexpr absl::Duration kGrace = absl::Milliseconds(600);
 // For a result that must come at a certain moment, on a machine that may be busy.
-constexpr absl::Duration kPatience = absl::Seconds(5) * kSlowness;
+constexpr absl::Duration kPatience = absl::Seconds(5 * kSlowness);
 // A process with much memory or many threads takes its time to end.
-constexpr absl::Duration kEndOfProcesses = absl::Seconds(2) * kSlowness;
+constexpr absl::Duration kEndOfProcesses = absl::Seconds(2 * kSlowness);
 constexpr size_t kAtOnce = 6;
 constexpr size_t kMaxGrowth = 24 << 20;  // bytes of the host's memory, over all cells
 

@@ -160,8 +160,11 @@ TEST_F(InterpreterTest, IsAnErrorWhenTheOneAskedForIsMissing) {
   EXPECT_THAT(ChooseError(), HasSubstr(Path("home/nothing")));
 }
 
-TEST_F(InterpreterTest, CanBeAskedForByHomeRelativePathOrDirectory) {
+TEST_F(InterpreterTest, CanBeAskedForByHomeRelativePathDirectoryOrName) {
   MakeVenv("home/py", Path("own"), "3.11.2");
+  query_.env["PATH"] = Path("home/py/bin");
+  query_.setting = "python";
+  EXPECT_EQ(Choose().executable, Path("home/py/bin/python"));
   query_.setting = "~/py/bin/python";
   EXPECT_EQ(Choose().prefix, Path("home/py"));
   query_.setting = "../home/py";
