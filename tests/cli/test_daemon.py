@@ -176,6 +176,20 @@ class Sessions(DaemonTest):
         self.assertEqual(self.run_cellar("sessions"), (0, "", ""))
         self.assertEqual(self.run_cellar("close", "work"), (2, "", 'cellar: there is no session "work"\n'))
 
+    def test_a_session_is_rewound_and_branched(self):
+        self.env["CELLAR_SNAPSHOTS"] = "always"
+        for cell in ("x = [1]", "x.append(2)", "x.append(3)"):
+            self.run_in_session(cell)
+        self.assertEqual(self.run_cellar("rewind", "work"), (0, "the session stands before cell 3\n", ""))
+        self.assertEqual(self.run_in_session("x")[1], "[1, 2]\n")
+        self.assertEqual(self.run_cellar("branch", "work", "other")[0], 0)
+        self.assertEqual(self.run_cellar("rewind", "work", "2"), (0, "the session stands before cell 2\n", ""))
+        self.assertEqual(self.run_in_session("x")[1], "[1]\n")
+        self.assertEqual(self.run_cellar("eval", "-s", "other", "x")[1], "[1, 2]\n")
+        code, out, err = self.run_cellar("rewind", "work", "77")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("no snapshot", err)
+
     def test_a_call_can_be_detached_looked_at_and_waited_for(self):
         gate = os.path.join(self.env["XDG_RUNTIME_DIR"], "gate")
         code, out, err = self.run_in_session("--detach", f"print('begun', flush=True)\n{until_there(gate)}\n'late'")
