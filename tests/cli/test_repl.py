@@ -6,7 +6,7 @@ import stat
 import time
 import unittest
 
-from program import ProgramTest, Terminal
+from program import ProgramTest, Terminal, wait_until
 from prompt import AtPrompt
 
 # One red pixel.
@@ -366,7 +366,7 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.wait_to_match(r"x\n\S \d+\.\d s")
         screen.resize(50, 60)
         screen.wait_to_show("line 99 " + "x" * 41 + "…")
-        self.assertEqual(screen.text().count("lines left out"), 1)
+        wait_until(lambda: screen.text().count("lines left out") == 1, "nothing is left of the wider one")
         self.assertEqual(screen.text().count("line 99"), 1)
         screen.keys("C-c")
         screen.wait_to_match(r"state kept\n(took .*\n)?In \[2\]:$")

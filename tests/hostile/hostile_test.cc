@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ constexpr absl::Duration kPatience = absl::Seconds(5 * kSlowness);
 constexpr absl::Duration kEndOfProcesses = absl::Seconds(2 * kSlowness);
 constexpr size_t kAtOnce = 6;
 constexpr size_t kMaxGrowth = 24 << 20;  // bytes of the host's memory, over all cells
+
+// A sanitizer needs memory of its own, also for each thread.
+const std::set<std::string> kTakesAllMemory = {"MemoryLimit", "NoMoreMemory", "21-threadbomb"};
 
 struct Mode {
   const char* name;
@@ -123,8 +127,7 @@ class HostileTest : public CallsTest, public testing::WithParamInterface<Mode> {
     const auto fds = CountOpenFds();
     std::vector<Guest> guests;
     for (const HostileCell& cell : cells) {
-      // It ends the worker when it gets no memory.
-      if (!(kSanitized && cell.name == "MemoryLimit")) guests.push_back({.cell = &cell});
+      if (!(kSanitized && kTakesAllMemory.contains(cell.name))) guests.push_back({.cell = &cell});
     }
     if (!GetParam().second_of_call) {
       for (Guest& guest : guests)
