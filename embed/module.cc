@@ -6,6 +6,7 @@
 #include <pybind11/stl.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -147,9 +148,10 @@ void SendDone(uint32_t cell, int status, bool stdin_requested) {
                   .stdin_requested = stdin_requested});
 }
 
-// The next cell often comes at once.
+// The next cell often comes at once. The host may have gone to sleep meanwhile: what it takes to
+// wake is within this time.
 void Linger() {
-  constexpr absl::Duration kPauseBetweenCells = absl::Microseconds(50);
+  constexpr absl::Duration kPauseBetweenCells = absl::Microseconds(150);
   if (Worker().output.shared().host_processor.load() == sched_getcpu()) return;
   py::gil_scoped_release released;
   LookBriefly(kPauseBetweenCells, [] { return Worker().channel.IsReadable(); });
@@ -165,6 +167,19 @@ void LimitResources(uint64_t memory_cap, uint64_t open_files) {
     limit.rlim_cur = std::min<rlim_t>(open_files, limit.rlim_max);
     setrlimit(RLIMIT_NOFILE, &limit);
   }
+}
+
+// Whether there were any. Those that a cell leaves running would raise in a later one, or kill the
+// worker.
+bool StopTimers() {
+  bool had_any = false;
+  for (int timer : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
+    const itimerval stopped = {};
+    itimerval before = {};
+    setitimer(timer, &stopped, &before);
+    had_any |= timerisset(&before.it_value);
+  }
+  return had_any;
 }
 
 // The new number of a descriptor, or the old one where none is free.
@@ -273,6 +288,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   });
   m.def("write", &WriteBytes);
   m.def("linger", &Linger);
+  m.def("stop_timers", &StopTimers);
   m.def("begin_cell", &BeginCellInWorker);
   m.def("end_cell", &EndCell);
   m.def("was_interrupted", &CellWasInterrupted);

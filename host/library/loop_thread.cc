@@ -62,9 +62,10 @@ void LoopThread::Run() {
 uint64_t LoopThread::WaitForTurn() {
   std::unique_lock lock(mutex_);
   while (taken_ || Clock::now() < thread_returns_) {
+    const uint64_t takeover = takeovers_;
     const bool in_time = changed_.wait_for(lock, kLinger) == std::cv_status::no_timeout;
-    if (in_time || !taken_) continue;
-    // A long call: its end is worth a wake-up.
+    if (in_time || !taken_ || takeover != takeovers_) continue;
+    // A long call, not one of many short ones: its end is worth a wake-up.
     thread_asleep_ = true;
     changed_.wait(lock, [this] { return !taken_; });
     thread_asleep_ = false;

@@ -16,7 +16,6 @@ _set_wakeup_fd = signal.set_wakeup_fd
 _enable_faults, _faults_enabled, _register_dump = (
     faulthandler.enable, faulthandler.is_enabled, faulthandler.register)
 _recursion_limit, _set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
-_set_timer, _TIMERS = signal.setitimer, (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 _MAX_NAMED = 5  # in a notice
 _NAMES, _WHOLE_NAMES, _MISSING = builtins.__dict__, builtins.__dict__.copy(), object()
@@ -116,11 +115,6 @@ class Integrity:
                 if stream.__dict__.pop(method, None) is not None:
                     repaired.append(f"sys.{name}.{method}")
         return repaired
-
-
-def stop_timers() -> bool:
-    """Whether there were any. Those that a cell leaves running would raise in a later one, or kill the worker."""
-    return any([_set_timer(timer, 0)[0] for timer in _TIMERS])
 
 
 def _named(broken):

@@ -16,7 +16,7 @@ import cellar_prelude
 from cellar_runtime import (
     bridge, display, figures, import_hooks, ipython_display, late_import, snapshot, stdin, tracebacks, user_modules,
     values)
-from cellar_runtime.integrity import Integrity, stop_timers
+from cellar_runtime.integrity import Integrity
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
 
@@ -26,7 +26,7 @@ _Task = asyncio.Task  # made without the loop's factory, which cells may set
 _guarded, _GuardedCoroutine = _cellar.guarded, _cellar.GuardedCoroutine
 _set_wakeup_fd, _take_pending_interrupt = signal.set_wakeup_fd, _cellar.take_pending_interrupt
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
-_linger, _PollSelector = _cellar.linger, selectors.PollSelector
+_linger, _stop_timers, _PollSelector = _cellar.linger, _cellar.stop_timers, selectors.PollSelector
 
 # The cell that code belongs to: tasks and callbacks inherit it from the cell that started them.
 CELL = contextvars.ContextVar("cellar_cell", default=0)
@@ -235,14 +235,14 @@ class Runner:
             _guarded(display.publish_result, value)
 
     def _fail(self, cell, error):
-        self._had_timers |= stop_timers()  # first of all: see _on_execute
+        self._had_timers |= _stop_timers()  # first of all: see _on_execute
         return self._report(cell, error)
 
     def _finish(self, cell, status):
         if _cellar.is_forked_child():
             _exit(0)
         try:
-            self._had_timers |= stop_timers()
+            self._had_timers |= _stop_timers()
             if self._loop.listen_again():
                 self._integrity.note_repair("readers of the event loop")
             _guarded(figures.flush_figures)

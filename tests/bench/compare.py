@@ -14,14 +14,17 @@ PROGRAM = os.path.abspath(sys.argv[1])
 QUICK = "--quick" in sys.argv
 MARKDOWN = "--markdown" in sys.argv
 MIB = 1 << 20
-# Started by one who is then killed, in a cell that holds the interpreter in C code.
+# Started by one who is then killed, in a cell that holds the interpreter in C code. It says by a file that it is there:
+# ipykernel sends what it prints from a thread, which the cell keeps from running.
 ORPHANS = """
-import sys, time
-sys.path.insert(0, sys.argv[1])
+import os, sys, time
+_, sides, name, program, sign = sys.argv
+sys.path.insert(0, sides)
 from compare_sides import Cellar, Kernel
-side = Kernel() if sys.argv[2] == "ipykernel" else Cellar(sys.argv[3])
-side.begin("import ctypes; print('ready', flush=True); ctypes.PyDLL(None).sleep(600)")
-side.wait_for_text("ready")
+side = Kernel() if name == "ipykernel" else Cellar(program)
+side.begin(f"import ctypes; open({sign!r}, 'w').close(); ctypes.PyDLL(None).sleep(600)")
+while not os.path.exists(sign):
+    time.sleep(0.01)
 print("ready", flush=True)
 time.sleep(600)
 """
@@ -235,9 +238,11 @@ def big_print():
 def orphans():
     row = Row("processes left 0.5 s after the host was killed -9", "count")
     for name in ("cellar", "ipykernel"):
-        starter = subprocess.Popen([sys.executable, "-c", ORPHANS, os.path.dirname(os.path.abspath(__file__)), name, PROGRAM],
-                                   stdout=subprocess.PIPE)
-        starter.stdout.readline()
+        sign = os.path.abspath(f"{name}-runs")
+        starter = subprocess.Popen([sys.executable, "-c", ORPHANS, os.path.dirname(os.path.abspath(__file__)), name, PROGRAM,
+                                    sign], stdout=subprocess.PIPE)
+        if not starter.stdout.readline():
+            sys.exit(f"compare: the cell of {name} that is to be left alone has not started")
         below = descendants(starter.pid)[1:]
         # The host of a kernel is the program that holds its client; that of cellar's workers is `cellar serve`.
         os.kill(below[0] if name == "cellar" else starter.pid, signal.SIGKILL)
