@@ -66,7 +66,8 @@ class Row:
                 text += f" (p99 {show(values[int(len(values) * 0.99)], 's')})"
             shown.append(text)
         mine, theirs = self.median("cellar"), self.median("ipykernel")
-        ratio = f"{theirs / mine:.3g}" if mine and theirs and self.unit != "count" else ""
+        comparable = mine and theirs and theirs != float("inf") and self.unit != "count"
+        ratio = f"{theirs / mine:.3g}" if comparable else ""
         return [self.title, *shown, ratio]
 
 
@@ -125,7 +126,12 @@ def cells(cellar, kernel):
             for i in range(count):
                 row.add(name, timed(side.run, f"x = {i}"))
     plain.close()
-    return row
+    library = Row("  the same by the C++ library's blocking call")
+    lines = subprocess.run([os.path.join(os.path.dirname(PROGRAM), "session_bench"), "--cells", *(["--quick"] if QUICK else [])],
+                           stdout=subprocess.PIPE, text=True, check=True).stdout
+    library.add("cellar", next(float(line.split()[1]) for line in lines.splitlines() if line.startswith("cell/median ")))
+    library.samples["ipykernel"] = row.samples["ipykernel"]
+    return [row, library]
 
 
 def prints(cellar, kernel):
@@ -288,7 +294,7 @@ def main():
     rows = [cold_start()]
     cellar, kernel = Cellar(PROGRAM), Kernel()
     cellar.run("1")
-    rows += [sessions(cellar), respawn(cellar, kernel), cells(cellar, kernel), prints(cellar, kernel), memory(cellar),
+    rows += [sessions(cellar), respawn(cellar, kernel), *cells(cellar, kernel), prints(cellar, kernel), memory(cellar),
              *interrupts(cellar, kernel), moments(cellar, kernel)]
     kernel.close()
     kernel = Kernel()

@@ -8,7 +8,9 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "cellar/cellar.h"
@@ -162,16 +164,19 @@ void PrintLoad(std::string_view name) {
   if (getloadavg(&load, 1) == 1) PrintValue(name, load, "processes");
 }
 
-void Main(const Counts& counts) {
+std::unique_ptr<Host> StartHost() {
+  std::unique_ptr<Host> host = Must(Host::Start({.artifacts_directory = "artifacts"}));
+  std::unique_ptr<Session> session = Must(host->Open());
+  MustRun(*session, "1+1");  // the template is up
+  return host;
+}
+
+void MeasureAll(const Counts& counts) {
   PrintLoad("load_before");
   ProcessPingPong ping_pong;
   MeasureColdStart(counts);
   MeasureWarmCall(counts);
-  const std::unique_ptr<Host> host = Must(Host::Start({.artifacts_directory = "artifacts"}));
-  {
-    std::unique_ptr<Session> session = Must(host->Open());
-    MustRun(*session, "1+1");  // the template is up
-  }
+  const std::unique_ptr<Host> host = StartHost();
   MeasureNewSession(*host, counts);
   MeasureRespawn(*host, counts);
   MeasureDeath(*host, counts.endings);
@@ -188,10 +193,23 @@ void Main(const Counts& counts) {
 }  // namespace cellar::bench
 
 int main(int argc, char** argv) {
-  const bool quick = argc > 1 && std::string_view(argv[1]) == "--quick";
-  if (argc > (quick ? 2 : 1)) {
-    std::fputs("usage: session_bench [--quick]\n", stderr);
-    return 2;
+  using namespace cellar::bench;
+  Counts counts;
+  bool cells_only = false;
+  for (std::string_view option : std::span(argv, argc).subspan(1)) {
+    if (option == "--quick") {
+      counts = kQuick;
+    } else if (option == "--cells") {
+      cells_only = true;
+    } else {
+      std::fputs("usage: session_bench [--quick] [--cells]\n", stderr);
+      return 2;
+    }
   }
-  cellar::bench::Main(quick ? cellar::bench::kQuick : cellar::bench::Counts{});
+  if (cells_only) {
+    ProcessPingPong ping_pong;
+    MeasureCells(*StartHost(), ping_pong, counts.cells);
+  } else {
+    MeasureAll(counts);
+  }
 }
