@@ -67,7 +67,7 @@ class Cellar:
             while not self.lines:
                 if not select.select([self.process.stdout], [], [], max(0, end - time.perf_counter()))[0]:
                     return None
-                data = os.read(self.process.stdout.fileno(), 1 << 20)
+                data = os.read(self.process.stdout.fileno(), 1 << 16)
                 if not data:
                     raise RuntimeError("cellar serve has ended")
                 *self.lines, self.partial = (self.partial + data).split(b"\n")
