@@ -32,7 +32,6 @@ int main(int argc, char** argv) {
   CLI::App app("cellar runs Python cells with lasting state, for agents, people and tests.",
                "cellar");
   app.set_version_flag("--version", std::string("cellar ") + CELLAR_VERSION);
-  app.footer("Example: cellar eval 'import math' 'math.pi'");
   int exit_code = kExitFine;
   AddEvalCommand(app, &exit_code);
   AddReplCommand(app, &exit_code);
@@ -42,6 +41,10 @@ int main(int argc, char** argv) {
   AddNotebookCommand(app, &exit_code);
   AddConfigCommand(app, &exit_code);
   AddDoctorCommand(app, &exit_code);
+  // Last, for commands inherit what is there when they are added.
+  app.footer(
+      "Example: cellar eval 'import math' 'math.pi'\n"
+      "With a session that lasts: cellar eval -s work 'x = 6', then cellar eval -s work 'x * 7'");
   try {
     if (argc == 1) {
       bool at_terminal = IsTerminal(STDIN_FILENO) && IsTerminal(STDOUT_FILENO);
