@@ -9,6 +9,7 @@ import sys
 from errno import EINVAL
 
 import _cellar
+from cellar_runtime.loop_parts import LoopParts
 from cellar_runtime.stdin import Stdin
 from cellar_runtime.streams import make_stream
 
@@ -16,6 +17,7 @@ _set_wakeup_fd = signal.set_wakeup_fd
 _enable_faults, _faults_enabled, _register_dump = (
     faulthandler.enable, faulthandler.is_enabled, faulthandler.register)
 _recursion_limit, _set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
+_trace, _set_trace, _profile, _set_profile = sys.gettrace, sys.settrace, sys.getprofile, sys.setprofile
 
 _MAX_NAMED = 5  # in a notice
 _NAMES, _WHOLE_NAMES, _MISSING = builtins.__dict__, builtins.__dict__.copy(), object()
@@ -27,8 +29,9 @@ _USUAL_OPEN_FILES = 1024
 class Integrity:
     """Owns the worker's streams and knows what the process must look like when a cell starts."""
 
-    def __init__(self, wakeup_fd: int):
+    def __init__(self, wakeup_fd: int, loop_parts: LoopParts):
         self.wakeup_fd = wakeup_fd  # of the loop: a signal just before it goes to sleep must wake it
+        self._loop_parts = loop_parts
         self.stdin = Stdin()
         self._stdout = make_stream(1)
         self._stderr = make_stream(2)
@@ -59,20 +62,22 @@ class Integrity:
         if not _faults_enabled():
             _enable_faults(file=self._faults, all_threads=True)
             repaired.append("faulthandler")
-        if sys.gettrace() is not None:
-            sys.settrace(None)
+        if _trace() is not None:
+            _set_trace(None)
             repaired.append("sys.settrace")
-        if sys.getprofile() is not None:
-            sys.setprofile(None)
+        if _profile() is not None:
+            _set_profile(None)
             repaired.append("sys.setprofile")
         return repaired
 
-    def restore_for_loop(self, failure: Exception) -> None:
+    def restore_for_loop(self, failure: Exception, again: bool) -> None:
         """After the loop has failed: puts back what it needs, builtins that cells have removed or replaced, and the
-        limit of open files."""
+        limit of open files; when it fails again at once, also what it is made of."""
         broken = self.changed_builtins()
-        self._repaired_since += _named(broken)
+        self._repaired_since += _shortened([f"builtins.{name}" for name in broken])
         _NAMES.update({name: _WHOLE_NAMES[name] for name in broken})
+        if again:
+            self._repaired_since += _shortened(self._loop_parts.put_back())
         if isinstance(failure, OSError) and failure.errno == EINVAL:
             # poll() refuses to look at more descriptors than may be open.
             _cellar.limit_resources(0, _USUAL_OPEN_FILES)
@@ -117,11 +122,11 @@ class Integrity:
         return repaired
 
 
-def _named(broken):
-    named = [f"builtins.{name}" for name in broken[:_MAX_NAMED]]
-    if len(broken) > _MAX_NAMED:
-        named.append(f"{len(broken) - _MAX_NAMED} more builtins")
-    return named
+def _shortened(names):
+    shown = names[:_MAX_NAMED]
+    if len(names) > _MAX_NAMED:
+        shown.append(f"{len(names) - _MAX_NAMED} more")
+    return shown
 
 
 def _is_closed(stream):

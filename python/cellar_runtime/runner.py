@@ -17,6 +17,7 @@ from cellar_runtime import (
     bridge, display, figures, import_hooks, ipython_display, late_import, snapshot, stdin, tracebacks, user_modules,
     values)
 from cellar_runtime.integrity import Integrity
+from cellar_runtime.loop_parts import LoopParts
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.source import Compiler, is_coroutine
 
@@ -58,7 +59,7 @@ class Runner:
         _cellar.install(CELL, _thread_origin, self._cancel)
         _mark_threads()
         self._namespace = Namespace(cellar_prelude.names())
-        self._integrity = Integrity(self._loop.wakeup_fd())
+        self._integrity = Integrity(self._loop.wakeup_fd(), self._loop.parts())
         display.install(_publish)
         bridge.host.install(self._run_nested)
         cellar_prelude.bridge.connect(bridge.host)
@@ -99,7 +100,7 @@ class Runner:
             try:
                 if failure is not None:
                     cause, failure = failure, None
-                    self._integrity.restore_for_loop(cause)
+                    self._integrity.restore_for_loop(cause, again=self._failures > 1)
                 self._loop.call_soon(self._on_turn)
                 self._loop.run_forever()
             except (KeyboardInterrupt, SystemExit):
@@ -385,6 +386,9 @@ class _Loop(asyncio.SelectorEventLoop):
         self._remove_reader(self._ssock.fileno())
         self._ssock, self._csock = _moved_high(self._ssock), _moved_high(self._csock)
         self._add_reader(self._ssock.fileno(), self._read_from_self)
+
+    def parts(self):
+        return LoopParts(self, self._selector)
 
     def listen(self, fd, callback):
         """Calls back when there is something to read, whatever cells do to the loop."""
