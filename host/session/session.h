@@ -224,7 +224,7 @@ class Session : private WorkerListener, private BridgeListener {
   Recovery Lose(const WorkerExit& exit);
   void ConnectBridge();
   void TakeSnapshotFirst(Job next);
-  bool StartRestore(const WorkerExit& exit, bool restore_failed);
+  bool StartRestore(WorkerExit& exit, bool restore_failed);
   void FinishRestore();
   void RestoreVariables();
   void AbandonRestoring();

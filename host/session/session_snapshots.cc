@@ -54,7 +54,7 @@ void Session::TakeSnapshotFirst(Job next) {
 
 // True when a copy of a snapshot is being made that will go on in the worker's place. What it
 // cannot be made of is dropped.
-bool Session::StartRestore(const WorkerExit& exit, bool restore_failed) {
+bool Session::StartRestore(WorkerExit& exit, bool restore_failed) {
   if (restore_failed) {
     snapshots_.Drop(restore_->from);
     loop_.Cancel(restore_->limit_timer);
@@ -70,10 +70,12 @@ bool Session::StartRestore(const WorkerExit& exit, bool restore_failed) {
     if (entry == nullptr) {
       std::exchange(rewind_, std::nullopt)
           ->done(absl::UnavailableError("the snapshot could not be woken"));
+      exit.reason = "for a rewind whose snapshot could not be woken";
       entry = snapshots_.Newest();
     }
   }
   if (entry == nullptr) return false;
+  snapshots_.Hold();
   absl::StatusOr<std::unique_ptr<Worker>> worker = entry->snapshot->Restore(*worker_, *this);
   if (!worker.ok()) {
     // No descriptors, most likely: there is nothing left to try.
@@ -176,6 +178,7 @@ void Session::Rewind(std::optional<uint32_t> cell, RewindCallback done) {
                      : absl::StrCat("; the kept ones stand before ", absl::StrJoin(kept, ", ")))));
   }
   rewind_ = RewindRequest{.to = entry->snapshot.get(), .done = std::move(done)};
+  snapshots_.Hold();
   worker_->Kill();
 }
 

@@ -55,6 +55,7 @@ void Snapshots::OnIdle(Worker& worker, uint32_t next_cell) {
 
 void Snapshots::OnBusy(Worker& worker) {
   loop_.Cancel(idle_timer_);
+  held_ = false;
   worker_pid_ = worker.pid();
   MeasureLater();
 }
@@ -104,7 +105,7 @@ void Snapshots::Take(Worker& worker, uint32_t next_cell, absl::AnyInvocable<void
                    if (!taken.ok()) {
                      refused_ = absl::StrCat("no snapshot before cell ", next_cell, ": ",
                                              taken.status().message());
-                   } else if (epoch == epoch_) {
+                   } else if (epoch == epoch_ && !held_) {
                      Add(*std::move(taken), next_cell);
                    }
                    std::exchange(*go_on, [] {})();
@@ -147,6 +148,7 @@ void Snapshots::Drop(const Snapshot* snapshot) {
 
 void Snapshots::OnRestored(uint32_t cell) {
   ++epoch_;
+  held_ = false;
   std::erase_if(entries_, [cell](const Entry& entry) { return entry.moment.before_cell > cell; });
   if (Entry* entry = Newest()) entry->moment.values_set_since = false;
   changed_ = false;
@@ -155,6 +157,7 @@ void Snapshots::OnRestored(uint32_t cell) {
 
 void Snapshots::Clear() {
   ++epoch_;
+  held_ = false;
   loop_.Cancel(idle_timer_);
   loop_.Cancel(measure_timer_);
   entries_.clear();
@@ -198,7 +201,7 @@ void Snapshots::OnMeasured(const std::vector<wire::Memory>& processes, size_t sn
   for (size_t i = 0; i < snapshots; ++i) held += processes[i].proportional;
   memory_ = held > worker.resident ? held - worker.resident : 0;
   std::optional<uint64_t> available = AvailableMemory();
-  if (!available || entries_.empty()) return;
+  if (!available || entries_.empty() || held_) return;
   const auto limit = static_cast<uint64_t>(options_.memory_share * static_cast<double>(*available));
   if (memory_ <= limit) return;
   dropped_ = absl::StrCat("the snapshot before cell ", entries_.front().moment.before_cell,

@@ -67,6 +67,9 @@ class Snapshots {
   Entry* FindOlderThan(uint32_t cell);
 
   void Drop(const Snapshot* snapshot);
+  // The session is about to go back to one of them: none is added or dropped for want of room until
+  // it has, or runs on.
+  void Hold() { held_ = true; }
   // The session has gone back to before `cell`: what came later never happened.
   void OnRestored(uint32_t cell);
   void Clear();
@@ -83,6 +86,7 @@ class Snapshots {
   SnapshotOptions options_;
   std::vector<Entry> entries_;  // oldest first
   bool changed_;                // since the newest was taken, or asked for
+  bool held_ = false;
   absl::Duration last_cell_;
   absl::Duration cost_ = absl::Milliseconds(1);  // of the last one
   int worker_pid_ = -1;
