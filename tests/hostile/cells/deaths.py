@@ -7,9 +7,9 @@ ctypes.memset(0, 1, 1)
 # %% CStackOverflow | dies | says "SIGSEGV"
 import sys
 sys.setrecursionlimit(10**9)
-deep = []
-for _ in range(10**6): deep = [deep]
-repr(deep)
+deep, other = [], []
+for _ in range(10**6): deep, other = [deep], [other]
+deep == other
 
 # %% BusError | dies | says "SIGBUS"
 import mmap, tempfile
