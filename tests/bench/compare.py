@@ -9,6 +9,7 @@ import sys
 import time
 
 from compare_sides import LIMIT_S, Cellar, Kernel, Plain, descendants, peak, proportional
+from compare_table import print_table
 
 PROGRAM = os.path.abspath(sys.argv[1])
 QUICK = "--quick" in sys.argv
@@ -277,18 +278,6 @@ def queued(cellar, kernel):
     return [results, rate]
 
 
-def print_table(rows):
-    table = [["what", "cellar", "ipykernel", "python", "ipykernel / cellar"], *(row.cells() for row in rows)]
-    if MARKDOWN:
-        table.insert(1, ["---"] * len(table[0]))
-        for cells in table:
-            print("| " + " | ".join(cells) + " |")
-    else:
-        widths = [max(len(cells[column]) for cells in table) for column in range(len(table[0]))]
-        for cells in table:
-            print("  ".join(text.ljust(width) for text, width in zip(cells, widths)).rstrip())
-
-
 def main():
     before = os.getloadavg()[0]
     rows = [cold_start()]
@@ -303,7 +292,7 @@ def main():
     kernel.close()
     rows += [big_print(), orphans()]
     print(f"load average {before:.1f} before, {os.getloadavg()[0]:.1f} after")
-    print_table(rows)
+    print_table([["what", "cellar", "ipykernel", "python", "ipykernel / cellar"], *(row.cells() for row in rows)], MARKDOWN)
 
 
 if __name__ == "__main__":

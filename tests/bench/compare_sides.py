@@ -30,19 +30,25 @@ def peak(pid):
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) << 10
 
 
-def descendants(pid):
-    parents = {}
+def parents():
+    """The parent of each process that has not ended."""
+    found = {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{entry}/stat") as stat:
                 fields = stat.read().rpartition(")")[2].split()
                 if fields[0] != "Z":
-                    parents[int(entry)] = int(fields[1])
+                    found[int(entry)] = int(fields[1])
         except OSError:
             pass
+    return found
+
+
+def descendants(pid):
+    pairs = parents().items()
     found = [pid]
     for each in found:
-        found += [child for child, parent in parents.items() if parent == each]
+        found += [child for child, parent in pairs if parent == each]
     return found
 
 

@@ -1,6 +1,7 @@
 // Cells that hurt the process they run in, with what the result of each must say.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -37,7 +38,9 @@ struct HostileCell {
   bool ends_keeper = false;    // and with it the snapshots
 };
 
-std::vector<HostileCell> OwnHostileCells();
+// The files of a directory such as cells/. It is an error if a header does not parse, or if two
+// cells have one name.
+absl::StatusOr<std::vector<HostileCell>> ReadCellFiles(const std::filesystem::path& directory);
 
 // A file with one JSON object a line: `id`, `code`, `timeout` in seconds; `act` "kill9" for a kill
 // from outside. Lines that are not JSON, since their code is not Unicode, are left out.

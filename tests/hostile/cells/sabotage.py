@@ -1,0 +1,301 @@
+# What a cell may break in its own interpreter.
+
+# %% BuiltinsRemoved | completes
+import builtins
+for name in ('print', 'len', 'isinstance', 'open'): delattr(builtins, name)
+
+# %% BuiltinsNone | completes
+import builtins
+builtins.print = builtins.getattr = builtins.RuntimeError = None
+
+# %% AllBuiltinsRemoved | any ending
+import builtins
+vars(builtins).clear()
+
+# %% BuiltinsOfTheNamespace | completes
+__builtins__ = {}
+
+# %% NamespaceCleared | completes | forgets names
+globals().clear()
+
+# %% NoName | completes
+del __name__
+
+# %% ImportFails | completes
+import builtins
+builtins.__import__ = lambda *_, **__: 1 / 0
+
+# %% ModulesCleared | completes
+import sys
+sys.modules.clear()
+
+# %% CoreModulesRemoved | completes
+import sys
+for name in ('builtins', 'sys', 'os', 'asyncio', 'io'): sys.modules.pop(name, None)
+
+# %% ImportPathGone | completes
+import sys
+sys.path = sys.meta_path = sys.path_hooks = None
+
+# %% JsonPatched | completes
+import json
+json.dumps = json.loads = None
+
+# %% TracebackPatched | fails | says "ZeroDivisionError"
+import linecache, traceback
+linecache.getline = linecache.getlines = linecache.cache = None
+for name in list(vars(traceback)):
+    if not name.startswith('__'): setattr(traceback, name, None)
+1 / 0
+
+# %% OsPatched | fails | says "ZeroDivisionError"
+import os
+os.write = os.read = os.getpid = os._exit = os.environ = os.fsdecode = None
+1 / 0
+
+# %% AsyncioPatched | fails | says "ZeroDivisionError"
+import asyncio
+asyncio.CancelledError = asyncio.current_task = asyncio.Task = asyncio.events._get_running_loop = None
+1 / 0
+
+# %% ThreadingPatched | completes
+import threading
+threading.current_thread = threading._active = threading.get_ident = None
+
+# %% LoopStopped | completes | says "5"
+import asyncio
+asyncio.get_running_loop().stop()
+5
+
+# %% LoopStoppedWhileAwaiting | completes | says "5"
+import asyncio
+asyncio.get_running_loop().stop()
+await asyncio.sleep(0.01)
+5
+
+# %% LoopClosed | fails
+import asyncio
+asyncio.get_running_loop().close()
+
+# %% LoopReplaced | completes | says "5"
+import asyncio
+asyncio.set_event_loop(None)
+asyncio.set_event_loop_policy(None)
+5
+
+# %% LoopHandlerRaises | completes | says "5"
+import asyncio
+loop = asyncio.get_running_loop()
+loop.set_exception_handler(lambda *_: 1 / 0)
+loop.call_soon(lambda: 1 / 0)
+await asyncio.sleep(0.01)
+5
+
+# %% LoopCallbackExits | completes | says "5"
+import asyncio
+asyncio.get_running_loop().call_soon(exec, 'raise SystemExit')
+await asyncio.sleep(0.01)
+5
+
+# %% AllTasksCancelled | completes | says "5"
+import asyncio
+for task in asyncio.all_tasks(): task.cancel()
+5
+
+# %% TaskFactoryRaises | completes | says "5"
+import asyncio
+asyncio.get_running_loop().set_task_factory(lambda *_, **__: 1 / 0)
+5
+
+# %% ReadersRemoved | completes | says "5"
+import asyncio
+loop = asyncio.get_running_loop()
+for fd in range(2_000): loop.remove_reader(fd)
+5
+
+# %% SelectorClosed | completes | says "5"
+import asyncio
+asyncio.get_running_loop()._selector.close()
+5
+
+# %% GeneratorThatWillNotClose | completes | says "5"
+import asyncio
+async def numbers():
+    try: yield 1
+    finally:
+        while True: await asyncio.sleep(0)
+generator = numbers()
+await generator.__anext__()
+del generator
+5
+
+# %% AsyncExceptions | fails | says "SystemExit"
+import ctypes, threading
+main = ctypes.c_ulong(threading.main_thread().ident)
+ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(SystemExit))
+5
+
+# %% AsyncioRun | fails | says "cannot be called from a running event loop"
+import asyncio
+asyncio.run(asyncio.sleep(0))
+
+# %% StreamsClosed | completes | says "5"
+import sys
+sys.stdout.close()
+sys.stderr.close()
+5
+
+# %% StreamsNone | completes | says "5"
+import sys
+sys.stdout = sys.stderr = sys.stdin = None
+5
+
+# %% StreamsOfAnotherKind | any ending
+import sys
+sys.stdout = sys.stderr = 5
+5
+
+# %% StreamOnAFullDisk | fails | says "No space left"
+import sys
+sys.stdout = open('/dev/full', 'w')
+print('lost')
+
+# %% StreamPatched | completes | says "5"
+import sys
+sys.stdout.write = sys.stderr.flush = lambda *_: 1 / 0
+5
+
+# %% StreamsDetached | completes | says "5"
+import sys
+sys.stdout.detach()
+5
+
+# %% OneAndTwoClosed | completes | says "5"
+import os
+os.close(1)
+os.close(2)
+5
+
+# %% OneIsSomethingElse | completes | says "5"
+import os
+os.dup2(0, 1)
+os.dup2(0, 2)
+5
+
+# %% LowDescriptorsClosed | completes | says "5"
+import os
+os.closerange(0, 512)
+5
+
+# %% AllDescriptorsClosed | dies | says "channel to the host was closed"
+import os
+os.closerange(0, 1 << 20)
+5
+
+# %% AllDescriptorsReplaced | dies
+import os
+null = os.open('/dev/null', os.O_RDWR)
+for fd in map(int, os.listdir('/proc/self/fd')):
+    try: os.dup2(null, fd)
+    except OSError: pass
+5
+
+# %% GarbageInEveryDescriptor | any ending
+import os
+for fd in map(int, os.listdir('/proc/self/fd')):
+    try: os.write(fd, os.urandom(4096))
+    except OSError: pass
+5
+
+# %% GarbageInSharedMemory | any ending
+import ctypes, os
+for line in open('/proc/self/maps'):
+    bounds, access, *_ = line.split()
+    if access == 'rw-s':
+        start, end = (int(bound, 16) for bound in bounds.split('-'))
+        ctypes.memmove(start, os.urandom(end - start), end - start)
+print('x')
+5
+
+# %% EverySignalHandled | completes | says "5"
+import signal
+for number in signal.valid_signals():
+    try: signal.signal(number, lambda *_: 1 / 0)
+    except OSError: pass
+5
+
+# %% TimerLeftRunning | any ending | says "was stopped"
+import signal
+signal.signal(signal.SIGALRM, lambda *_: 1 / 0)
+signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+5
+
+# %% AlarmLeftRunning | completes | says "was stopped"
+import signal
+signal.alarm(1)
+5
+
+# %% InterruptsItself | fails | says "KeyboardInterrupt"
+import _thread, os, signal
+_thread.interrupt_main()
+os.kill(os.getpid(), signal.SIGINT)
+5
+
+# %% NoWakeup | completes | says "5"
+import signal
+signal.set_wakeup_fd(-1)
+5
+
+# %% FaultHandlerOff | completes | says "5"
+import faulthandler
+faulthandler.disable()
+5
+
+# %% TraceRaises | fails | says "ZeroDivisionError"
+import sys
+sys.settrace(lambda *_: 1 / 0)
+(lambda: 5)()
+
+# %% ProfileRaises | fails | says "ZeroDivisionError"
+import sys
+sys.setprofile(lambda *_: 1 / 0)
+len('')
+
+# %% HooksRaise | completes | says "5"
+import sys, threading
+sys.excepthook = sys.displayhook = sys.unraisablehook = threading.excepthook = lambda *_: 1 / 0
+thread = threading.Thread(target=lambda: 1 / 0)
+thread.start()
+thread.join()
+class Heap:
+    def __del__(self): 1 / 0
+Heap()
+5
+
+# %% AuditHookRaises | completes | says "5"
+import sys
+armed = True
+def hook(event, _):
+    if armed and event in ('compile', 'exec', 'object.__getattr__'): raise RuntimeError(event)
+sys.addaudithook(hook)
+armed = False
+5
+
+# %% LowRecursionLimit | any ending
+import sys
+for limit in range(1, 1000):
+    try: sys.setrecursionlimit(limit)
+    except RecursionError: continue
+    break
+5
+
+# %% SlowThreadSwitch | completes | says "5"
+import sys
+sys.setswitchinterval(1000)
+5
+
+# %% CollectorCallbackRaises | completes | says "5"
+import gc
+gc.callbacks.append(lambda *_: 1 / 0)
+gc.collect()
+5

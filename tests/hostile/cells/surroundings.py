@@ -1,0 +1,211 @@
+# The world around the worker.
+
+# %% DirectoryGone | completes | says "5"
+import os, tempfile
+place = tempfile.mkdtemp()
+os.chdir(place)
+os.rmdir(place)
+5
+
+# %% EnvironmentGone | completes | says "5"
+import os
+os.environ.clear()
+5
+
+# %% NoMoreDescriptors | completes | says "Too many open files"
+import os
+taken = []
+try:
+    while True: taken.append(os.open('/dev/null', os.O_RDONLY))
+except OSError as error: print(error)
+
+# %% DescriptorLimitZero | completes | says "5"
+import resource
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+5
+
+# %% NoMoreMemory | completes | says "5"
+import resource
+for limit in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+    resource.setrlimit(limit, (1 << 20, resource.getrlimit(limit)[1]))
+5
+
+# %% SmallStack | completes | says "5"
+import resource
+resource.setrlimit(resource.RLIMIT_STACK, (65536, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+5
+
+# %% FileSizeZero | completes | says "x"
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+print('x')
+5
+
+# %% ProcessLimitOne | completes | says "5"
+import resource
+resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+5
+
+# %% CpuLimit | dies | says "SIGKILL"
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, (1, 1))
+while True: pass
+
+# %% HugeAllocation | fails | says "MemoryError"
+bytearray(1 << 50)
+
+# %% MemoryLimit | fails | says "MemoryError"
+import resource
+resource.setrlimit(resource.RLIMIT_DATA, (256 << 20, 256 << 20))
+block = []
+while True: block.append(bytearray(1 << 20))
+
+# %% ManyThreads | completes | says "5"
+import threading, time
+for _ in range(500): threading.Thread(target=time.sleep, args=(987,), daemon=True).start()
+5
+
+# %% ThreadThatStays | completes | says "5"
+import threading
+threading.Thread(target=threading.Event().wait).start()
+5
+
+# %% ThreadsThatFail | completes | says "5"
+import threading
+for _ in range(50): threading.Thread(target=lambda: 1 / 0).start()
+5
+
+# %% ExitHandlerHangs | completes | says "5"
+import atexit, time
+atexit.register(time.sleep, 987)
+5
+
+# %% ExitHandlerExits | completes | says "5"
+import atexit, os
+atexit.register(os._exit, 9)
+5
+
+# %% DelRaises | completes | says "ZeroDivisionError"
+class Heap:
+    def __del__(self): 1 / 0
+Heap()
+5
+
+# %% ForkReturnsTwice | completes | says "5"
+import os
+os.fork() and 5
+
+# %% ForkedChildRaises | completes | says "1"
+import os
+if os.fork() == 0: 1 / 0
+os.wait()[1] >> 8
+
+# %% ForkedChildExits | completes | says "6"
+import os, sys
+if os.fork() == 0: sys.exit(6)
+os.wait()[1] >> 8
+
+# %% ForkedChildAwaits | completes | says "5"
+import asyncio, os
+child = os.fork()
+await asyncio.sleep(0.01)
+if child: os.waitpid(child, 0)
+5
+
+# %% ForkedChildStays | completes | says "5"
+import os, time
+if os.fork() == 0: time.sleep(987)
+5
+
+# %% ForkFromAThread | completes | says "5"
+import os, threading
+def fork():
+    child = os.fork()
+    if child == 0: return
+    os.waitpid(child, 0)
+thread = threading.Thread(target=fork)
+thread.start()
+thread.join()
+5
+
+# %% ForkBomb | completes | says "5"
+import os, time
+for _ in range(6): os.fork()
+if os.getppid() and os.getpgid(0) != os.getpid(): time.sleep(987)
+5
+
+# %% Daemon | completes | says "5"
+import subprocess
+subprocess.run(['sh', '-c', 'setsid sleep 987 & exit'])
+5
+
+# %% DaemonOfASubreaper | completes | says "5"
+import ctypes, subprocess
+ctypes.CDLL(None).prctl(36, 1)
+subprocess.run(['sh', '-c', '(setsid sleep 987 &) ; exit'])
+5
+
+# %% OwnNamespaces | completes | says "5"
+import ctypes
+ctypes.CDLL(None).unshare(0x20000000 | 0x00020000)
+import os
+if os.fork() == 0: os._exit(0)
+5
+
+# %% OwnRoot | completes | says "5"
+import os
+try: os.chroot('/proc')
+except OSError: pass
+5
+
+# %% StopsItsParent | completes | says "5"
+import os, signal
+os.kill(os.getppid(), signal.SIGSTOP)
+5
+
+# %% TracesItsParent | completes | says "5"
+import ctypes, os
+ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0)
+5
+
+# %% StubbornDaemon | completes | says "5"
+import subprocess
+subprocess.Popen(['sh', '-c', 'trap "" TERM INT HUP; while :; do sleep 987; done'], start_new_session=True)
+5
+
+# %% StoppedChild | completes | says "5"
+import os, signal, subprocess
+os.kill(subprocess.Popen(['sleep', '987']).pid, signal.SIGSTOP)
+5
+
+# %% ChildThatKillsUs | dies | says "SIGSEGV"
+import os
+os.system(f'kill -SEGV {os.getpid()}; sleep 987')
+
+# %% ChildThatStopsUs | any ending | says "timed out" | time-out 300 ms
+import os
+os.system(f'kill -STOP {os.getpid()}; sleep 987')
+
+# %% Pool | completes | says "[1, 2]"
+import multiprocessing
+with multiprocessing.Pool(2) as pool: print(pool.map(abs, [-1, -2]))
+
+# %% ProcessPoolLeft | completes | says "5"
+import concurrent.futures
+pool = concurrent.futures.ProcessPoolExecutor(2)
+pool.submit(abs, -5).result()
+
+# %% InputAsked | fails | says "no standard input"
+input('name? ')
+
+# %% InputOfAChild | completes | says "0"
+import os
+os.system('cat')
+
+# %% Debugger | fails | says "no standard input"
+breakpoint()
+x = 5
+
+# %% Terminal | fails | says "/dev/tty"
+open('/dev/tty')
