@@ -37,6 +37,35 @@ for name in ('builtins', 'sys', 'os', 'asyncio', 'io'): sys.modules.pop(name, No
 import sys
 sys.path = sys.meta_path = sys.path_hooks = None
 
+# %% ClockRaises | completes
+import time
+time.monotonic = time.time = time.sleep = lambda *_: 1 / 0
+
+# %% ClockStands | completes
+import time
+time.monotonic = lambda: 0.0
+
+# %% SelectorPatched | completes
+import selectors
+selectors.PollSelector.select = None
+
+# %% LoopPatched | completes
+import asyncio
+asyncio.BaseEventLoop._run_once = asyncio.BaseEventLoop.call_soon = asyncio.Handle._run = None
+
+# %% LoopModuleEmptied | completes
+from asyncio import base_events
+vars(base_events).clear()
+
+# %% SysEmptied | any ending
+import sys
+for name in dir(sys):
+    if not name.startswith('__'): setattr(sys, name, None)
+
+# %% RunningLoopForgotten | completes
+import asyncio
+asyncio._set_running_loop(None)
+
 # %% JsonPatched | completes
 import json
 json.dumps = json.loads = None
