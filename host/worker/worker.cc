@@ -16,7 +16,10 @@
 
 #include "host/base/fds.h"
 #include "host/base/process.h"
+#include "host/wire/bridge_messages.h"
 #include "host/wire/control.h"
+#include "host/wire/keeper_messages.h"
+#include "host/wire/template_messages.h"
 
 namespace cellar::host {
 namespace {

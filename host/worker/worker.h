@@ -14,9 +14,10 @@
 
 #include "host/base/event_loop.h"
 #include "host/base/unique_fd.h"
+#include "host/wire/channel_messages.h"
+#include "host/wire/copy_messages.h"
 #include "host/wire/frame.h"
 #include "host/wire/frame_trace.h"
-#include "host/wire/messages.h"
 #include "host/worker/birth.h"
 #include "host/worker/copier.h"
 #include "host/worker/timeline.h"
