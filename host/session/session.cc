@@ -13,8 +13,8 @@ namespace {
 
 // For exit handlers of a worker that is being closed.
 constexpr absl::Duration kCloseGrace = absl::Seconds(1);
-// The outcome of most cells comes within this time, and is then worth not going to sleep; also where
-// the worker has to be woken first.
+// The outcome of most cells comes within this time, and is then worth not going to sleep; also
+// where the worker has to be woken first.
 constexpr absl::Duration kQuickCell = absl::Microseconds(250);
 
 Stream ToStream(wire::StreamId stream) {
