@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "host/wire/messages.h"
+#include "host/wire/bridge_messages.h"
 
 namespace cellar::embed {
 

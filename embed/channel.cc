@@ -12,8 +12,9 @@
 #include <memory>
 #include <utility>
 
+#include "host/wire/birth_fds.h"
 #include "host/wire/control.h"
-#include "host/wire/messages.h"
+#include "host/wire/message.h"
 
 namespace cellar::embed {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/base/status.h"
-#include "host/wire/messages.h"
+#include "host/wire/template_messages.h"
 
 namespace cellar::embed {
 

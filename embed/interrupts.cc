@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "embed/fork_guard.h"
-#include "host/wire/messages.h"
+#include "host/wire/keeper_messages.h"
 
 namespace cellar::embed {
 namespace {

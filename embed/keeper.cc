@@ -16,6 +16,8 @@
 #include "embed/descendants.h"
 #include "host/base/process.h"
 #include "host/wire/control.h"
+#include "host/wire/keeper_messages.h"
+#include "host/wire/template_messages.h"
 
 namespace cellar::embed {
 namespace {

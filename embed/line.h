@@ -19,8 +19,8 @@
 #include "embed/channel.h"
 #include "host/base/status.h"
 #include "host/base/unique_fd.h"
+#include "host/wire/bridge_messages.h"
 #include "host/wire/frame.h"
-#include "host/wire/messages.h"
 
 namespace cellar::embed {
 

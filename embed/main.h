@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "host/wire/messages.h"
+#include "host/wire/template_messages.h"
 
 namespace cellar::embed {
 

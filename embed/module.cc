@@ -24,7 +24,10 @@
 #include "embed/worker.h"
 #include "host/base/brief_look.h"
 #include "host/base/fds.h"
-#include "host/wire/messages.h"
+#include "host/wire/bridge_messages.h"
+#include "host/wire/channel_messages.h"
+#include "host/wire/copy_messages.h"
+#include "host/wire/keeper_messages.h"
 
 namespace py = pybind11;
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "embed/main.h"
-#include "host/wire/messages.h"
+#include "host/wire/template_messages.h"
 
 namespace cellar::embed {
 namespace {

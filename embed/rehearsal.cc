@@ -10,7 +10,7 @@
 #include "embed/interpreter.h"
 #include "embed/worker.h"
 #include "host/base/fds.h"
-#include "host/wire/messages.h"
+#include "host/wire/channel_messages.h"
 
 namespace py = pybind11;
 

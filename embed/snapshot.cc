@@ -22,6 +22,7 @@
 #include "embed/process_copy.h"
 #include "embed/user_fds.h"
 #include "embed/worker.h"
+#include "host/wire/channel_messages.h"
 
 namespace cellar::embed {
 namespace {

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "host/base/unique_fd.h"
-#include "host/wire/messages.h"
+#include "host/wire/birth_fds.h"
+#include "host/wire/copy_messages.h"
 
 namespace cellar::embed {
 

@@ -21,6 +21,7 @@
 #include "embed/rehearsal.h"
 #include "embed/worker.h"
 #include "host/base/fds.h"
+#include "host/wire/birth_fds.h"
 #include "host/wire/control.h"
 
 namespace cellar::embed {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/base/unique_fd.h"
-#include "host/wire/messages.h"
+#include "host/wire/template_messages.h"
 
 namespace cellar::embed {
 

@@ -14,7 +14,7 @@
 #include "embed/fork_guard.h"
 #include "embed/interrupts.h"
 #include "host/base/fds.h"
-#include "host/wire/messages.h"
+#include "host/wire/birth_fds.h"
 
 namespace py = pybind11;
 

@@ -11,9 +11,9 @@
 
 #include "host/base/event_loop.h"
 #include "host/base/unique_fd.h"
+#include "host/wire/bridge_messages.h"
 #include "host/wire/frame.h"
 #include "host/wire/frame_trace.h"
-#include "host/wire/messages.h"
 
 namespace cellar::host {
 

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "host/runtime/settings.h"
-#include "host/wire/messages.h"
+#include "host/wire/channel_messages.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace cellar::host {

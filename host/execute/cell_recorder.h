@@ -11,7 +11,7 @@
 
 #include "host/output/stream.h"
 #include "host/session/outcome.h"
-#include "host/wire/messages.h"
+#include "host/wire/channel_messages.h"
 
 namespace cellar::host {
 

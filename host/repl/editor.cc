@@ -14,8 +14,8 @@
 #include "host/console/text_width.h"
 #include "host/output/printable.h"
 #include "host/repl/completeness.h"
+#include "host/repl/edited_block.h"
 #include "host/repl/history_file.h"
-#include "host/repl/indentation.h"
 #include "host/repl/painter.h"
 #include "host/repl/pasted_text.h"
 
@@ -27,37 +27,6 @@ constexpr std::string_view kBlank = " \t\n";
 
 // readline's callbacks carry no context.
 Editor* g_editor = nullptr;
-
-std::string_view Buffer() { return std::string_view(rl_line_buffer, static_cast<size_t>(rl_end)); }
-
-// Where the line that the cursor is in begins and ends.
-int LineStart(int point) {
-  const size_t newline =
-      point == 0 ? std::string_view::npos : Buffer().rfind('\n', static_cast<size_t>(point) - 1);
-  return newline == std::string_view::npos ? 0 : static_cast<int>(newline) + 1;
-}
-int LineEnd(int point) {
-  return static_cast<int>(
-      std::min(Buffer().find('\n', static_cast<size_t>(point)), Buffer().size()));
-}
-
-// Only white space between the start of the line and the cursor.
-bool InIndentation() {
-  const int start = LineStart(rl_point);
-  return Buffer()
-             .substr(static_cast<size_t>(start), static_cast<size_t>(rl_point - start))
-             .find_first_not_of(" \t") == std::string_view::npos;
-}
-
-// To the same column of the line that begins at `start`.
-void MoveToLine(int start) {
-  const int from = LineStart(rl_point);
-  const int columns =
-      Columns(Buffer().substr(static_cast<size_t>(from), static_cast<size_t>(rl_point - from)));
-  const std::string_view line =
-      Buffer().substr(static_cast<size_t>(start), static_cast<size_t>(LineEnd(start) - start));
-  rl_point = start + static_cast<int>(CutToColumns(line, columns).size());
-}
 
 // A cell that comes from the history as it is was whole when it was entered.
 bool IsRecalled(std::string_view text) {
@@ -79,7 +48,7 @@ struct Editor::Keys {
   static int Enter(int count, int key) {
     if (!g_editor->can_paint_) return rl_newline(count, key);
     if (g_editor->style_.is_cell &&
-        !IsWhole(std::string(Buffer()), static_cast<size_t>(rl_point))) {
+        !IsWhole(std::string(EditedText()), static_cast<size_t>(rl_point))) {
       return NewLine(count, key);
     }
     g_editor->Finish();
@@ -87,59 +56,22 @@ struct Editor::Keys {
   }
 
   static int NewLine(int, int) {
-    if (!g_editor->style_.is_cell) return 0;
-    rl_insert_text(("\n" + NextIndent(Buffer().substr(0, static_cast<size_t>(rl_point)))).c_str());
+    if (g_editor->style_.is_cell) BreakLine();
     return 0;
   }
 
   static int Up(int count, int key) {
-    const int start = LineStart(rl_point);
-    if (start == 0) return g_editor->style_.is_cell ? rl_get_previous_history(count, key) : 0;
-    MoveToLine(LineStart(start - 1));
-    return 0;
+    if (MoveUp() || !g_editor->style_.is_cell) return 0;
+    return rl_get_previous_history(count, key);
   }
 
   static int Down(int count, int key) {
-    const int end = LineEnd(rl_point);
-    if (end == rl_end) return g_editor->style_.is_cell ? rl_get_next_history(count, key) : 0;
-    MoveToLine(end + 1);
-    return 0;
-  }
-
-  static int Home(int, int) {
-    rl_point = rl_point == LineStart(rl_point) ? 0 : LineStart(rl_point);
-    return 0;
-  }
-
-  static int End(int, int) {
-    rl_point = rl_point == LineEnd(rl_point) ? rl_end : LineEnd(rl_point);
-    return 0;
-  }
-
-  static int KillToEnd(int, int) {
-    const int end = LineEnd(rl_point);
-    rl_kill_text(rl_point, end == rl_point ? std::min(end + 1, rl_end) : end);
-    return 0;
-  }
-
-  static int KillToStart(int, int) {
-    const int start = LineStart(rl_point);
-    rl_kill_text(rl_point, start);
-    rl_point = start;
-    return 0;
+    if (MoveDown() || !g_editor->style_.is_cell) return 0;
+    return rl_get_next_history(count, key);
   }
 
   static int Rubout(int count, int key) {
-    const int column = rl_point - LineStart(rl_point);
-    if (count != 1 || column == 0 || !InIndentation() || rl_line_buffer[rl_point - 1] != ' ') {
-      return rl_rubout(count, key);
-    }
-    const int step = (column - 1) % static_cast<int>(kIndent) + 1;
-    int from = rl_point;
-    while (rl_point - from < step && rl_line_buffer[from - 1] == ' ') --from;
-    rl_delete_text(from, rl_point);
-    rl_point = from;
-    return 0;
+    return count == 1 && RuboutIndentation() ? 0 : rl_rubout(count, key);
   }
 
   static int Delete(int count, int key) {
@@ -151,22 +83,17 @@ struct Editor::Keys {
   static int Tab(int, int) {
     if (!g_editor->style_.is_cell) return rl_insert_text("\t");
     if (!InIndentation()) {
-      g_editor->listener_.OnTab(std::string(Buffer()), static_cast<size_t>(rl_point));
+      g_editor->listener_.OnTab(std::string(EditedText()), static_cast<size_t>(rl_point));
       return 0;
     }
-    const size_t column = static_cast<size_t>(rl_point - LineStart(rl_point));
-    rl_insert_text(std::string(kIndent - column % kIndent, ' ').c_str());
+    Indent();
     return 0;
   }
 
-  static int Outdent(int, int) {
-    const int start = LineStart(rl_point);
-    int end = start;
-    while (end < rl_end && end - start < static_cast<int>(kIndent) && rl_line_buffer[end] == ' ') {
-      ++end;
-    }
-    rl_delete_text(start, end);
-    rl_point = std::max(start, rl_point - (end - start));
+  // Keys that need nothing but the text.
+  template <void (*edit)()>
+  static int Edit(int, int) {
+    edit();
     return 0;
   }
 
@@ -233,17 +160,17 @@ void Editor::Bind() {
   if (!can_paint_) return;
   replace(rl_get_previous_history, Keys::Up);
   replace(rl_get_next_history, Keys::Down);
-  replace(rl_beg_of_line, Keys::Home);
-  replace(rl_end_of_line, Keys::End);
-  replace(rl_kill_line, Keys::KillToEnd);
-  replace(rl_unix_line_discard, Keys::KillToStart);
+  replace(rl_beg_of_line, Keys::Edit<MoveToStart>);
+  replace(rl_end_of_line, Keys::Edit<MoveToEnd>);
+  replace(rl_kill_line, Keys::Edit<KillToEnd>);
+  replace(rl_unix_line_discard, Keys::Edit<KillToStart>);
   replace(rl_rubout, Keys::Rubout);
   replace(rl_clear_screen, Keys::ClearScreen);
   replace(rl_clear_display, Keys::ClearScreen);
   rl_bind_keyseq("\\C-d", Keys::Delete);
   rl_bind_keyseq("\\e\\C-m", Keys::NewLine);
   rl_bind_keyseq("\\e\\C-j", Keys::NewLine);
-  rl_bind_keyseq("\\e[Z", Keys::Outdent);
+  rl_bind_keyseq("\\e[Z", Keys::Edit<Outdent>);
   rl_bind_keyseq("\\e[200~", Keys::BeginPaste);
 }
 
@@ -335,7 +262,7 @@ int Editor::NextByte() {
 
 // The cell is whole: shown once more without what is blank at its end, and handed over.
 void Editor::Finish() {
-  const size_t last = Buffer().find_last_not_of(style_.is_cell ? kBlank : std::string_view());
+  const size_t last = EditedText().find_last_not_of(style_.is_cell ? kBlank : std::string_view());
   const int end =
       last == std::string_view::npos ? (style_.is_cell ? 0 : rl_end) : static_cast<int>(last) + 1;
   rl_delete_text(end, rl_end);
@@ -418,7 +345,7 @@ void Editor::ShowBelow(std::vector<std::string> lines) {
 }
 
 void Editor::Replace(size_t start, size_t end, const std::string& text) {
-  if (!is_open_ || start > end || end > Buffer().size()) return;
+  if (!is_open_ || start > end || end > EditedText().size()) return;
   rl_begin_undo_group();
   rl_delete_text(static_cast<int>(start), static_cast<int>(end));
   rl_point = static_cast<int>(start);
@@ -427,7 +354,7 @@ void Editor::Replace(size_t start, size_t end, const std::string& text) {
   Repaint();
 }
 
-std::string Editor::text() const { return lines_ + std::string(is_open_ ? Buffer() : ""); }
+std::string Editor::text() const { return lines_ + std::string(is_open_ ? EditedText() : ""); }
 
 // readline's message is gone when it returns.
 void Editor::OnRedisplay() {
@@ -441,7 +368,7 @@ void Editor::Paint() {
   needs_paint_ = true;
   if (is_feeding_ || is_suspended_) return;
   needs_paint_ = false;
-  const std::string hidden(style_.is_hidden ? "" : Buffer());
+  const std::string hidden(style_.is_hidden ? "" : EditedText());
   const Typed typed = {.text = hidden,
                        .cursor = style_.is_hidden ? 0 : static_cast<size_t>(rl_point),
                        .prompt = message_.empty() ? style_.prompt : message_,

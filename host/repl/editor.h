@@ -78,7 +78,6 @@ class Editor {
   void Bind();
   void OnRedisplay();
   void Paint();
-  void ShowPlain(bool again);
   bool TakePaste();
   void TakeKey();
   void OnLine(const char* line);

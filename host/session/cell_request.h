@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "host/runtime/settings.h"
 #include "host/session/outcome.h"
-#include "host/wire/messages.h"
+#include "host/wire/channel_messages.h"
 
 namespace cellar::host {
 

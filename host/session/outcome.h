@@ -8,7 +8,7 @@
 
 #include "absl/time/time.h"
 #include "host/output/sink.h"
-#include "host/wire/messages.h"
+#include "host/wire/channel_messages.h"
 #include "host/worker/worker_exit.h"
 
 namespace cellar::host {

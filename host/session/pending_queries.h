@@ -11,7 +11,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "host/base/event_loop.h"
-#include "host/wire/messages.h"
+#include "host/wire/channel_messages.h"
 
 namespace cellar::host {
 

@@ -1,6 +1,5 @@
 #include "host/session/session.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -70,33 +69,8 @@ absl::Status Session::Prepare() {
   return absl::OkStatus();
 }
 
-void Session::ConnectBridge() {
-  BridgeOptions bridge = {
-      .provider = options_.bridge, .session = options_.id, .limit = options_.bridge_limit};
-  bridge_ = std::make_unique<Bridge>(loop_, std::move(bridge), static_cast<BridgeListener&>(*this));
-}
-
 void Session::Run(CellRequest request, OutcomeCallback done) {
   Enqueue(CellJob{std::move(request), std::move(done)});
-}
-
-void Session::RunNested(uint64_t call, CellRequest request, OutcomeCallback done) {
-  std::optional<uint32_t> waiting = bridge_ ? bridge_->WaitingCell(call) : std::nullopt;
-  RunningCell* innermost = cells_.Innermost();
-  if (!waiting || innermost == nullptr || innermost->number() != *waiting ||
-      innermost->ladder != nullptr || closing_) {
-    return done(absl::FailedPreconditionError(kSessionHeld));
-  }
-  std::unique_ptr<RunningCell> cell = MakeCell({std::move(request), std::move(done)});
-  cell->outcome.execution_count = next_cell_++;
-  cell->parent = call;
-  RestartTimeout(*cell);
-  bridge_->RunNested(call, cell->number(), cell->request.code);
-  cells_.nested.push_back(std::move(cell));
-}
-
-std::optional<uint64_t> Session::WaitingCall() const {
-  return bridge_ != nullptr ? bridge_->CallOfMainThread() : std::nullopt;
 }
 
 void Session::Set(std::string name, SessionValue value, ValueCallback done) {
@@ -232,103 +206,6 @@ bool Session::Relieve(Job& job, const absl::Status& status) {
 
 void Session::Fail(Job job, const absl::Status& status) {
   std::visit([&](auto& failed) { failed.done(status); }, job);
-}
-
-void Session::RenewOffer() {
-  if (bridge_ != nullptr) bridge_->RenewOffer();
-}
-
-bool Session::Interrupt() {
-  RunningCell* innermost = cells_.Innermost();
-  if (innermost == nullptr) {
-    if (cells_.outer != nullptr || !next_is_cell()) return false;
-    std::get<CellJob>(queue_.front()).interrupted = true;
-    return true;
-  }
-  if (restore_) {
-    // Its worker has died; it must not run again.
-    for (RunningCell* cell : cells_.All()) cell->interrupted = true;
-    return true;
-  }
-  // One after the other from the inside: an interrupt names one cell.
-  for (RunningCell* cell : cells_.All()) cell->interrupt_after_nested = true;
-  Interrupt(*innermost);
-  return true;
-}
-
-void Session::InterruptNested(uint64_t call) {
-  auto& nested = cells_.nested;
-  auto cell = std::find_if(nested.begin(), nested.end(),
-                           [call](const auto& each) { return each->parent == call; });
-  if (cell == nested.end() || restore_) return;
-  for (; cell != nested.end(); ++cell) (*cell)->interrupt_after_nested = true;
-  Interrupt(*cells_.Innermost());
-}
-
-void Session::Interrupt(RunningCell& cell) {
-  if (cell.ladder != nullptr) return cell.ladder->KillNow();
-  if (!worker_ready_) {
-    // A worker that is just being made has no handler for the signal yet.
-    if (!std::exchange(cell.interrupt_when_ready, true)) return;
-    cell.interrupted = cell.killed = true;
-    return worker_->Kill();
-  }
-  cell.ladder =
-      std::make_unique<InterruptLadder>(loop_, *worker_, cell.number(), options_.interrupt_grace);
-  // After the interrupt has its target: a call that is answered so looks for it.
-  if (bridge_ != nullptr) bridge_->CancelCell(cell.number());
-}
-
-void Session::RestartTimeout(RunningCell& cell) {
-  // Time in which the host has to answer is not the cell's.
-  if (bridge_ != nullptr && bridge_->HasCalls(cell.number())) return cell.StopTimeout();
-  cell.RestartTimeout([this, &cell] { OnTimeout(cell); });
-}
-
-void Session::OnTimeout(RunningCell& cell) {
-  cell.outcome.timed_out = true;
-  Interrupt(cell);
-}
-
-void Session::OnOpenLine(UniqueFd socket, bool of_main_thread) {
-  if (bridge_ != nullptr) bridge_->AddLine(std::move(socket), of_main_thread);
-}
-
-void Session::OnOffer(const wire::BridgeOffer& offer) { worker_->Send(offer); }
-
-void Session::OnCallComes() {
-  if (worker_ != nullptr) worker_->DeliverOutput();
-}
-
-void Session::OnCallsChanged(uint32_t cell) {
-  if (RunningCell* found = cells_.Find(cell)) RestartTimeout(*found);
-}
-
-void Session::OnWithdraw(uint64_t call) {
-  // A nested cell that ran to its end has said so before.
-  if (worker_ != nullptr) worker_->DeliverArrived();
-  RefuseNested(call);
-}
-
-void Session::RefuseNested(std::optional<uint64_t> call) {
-  std::vector<std::unique_ptr<RunningCell>> refused;
-  for (std::unique_ptr<RunningCell>& cell : cells_.nested) {
-    if (!cell->ended && (!call || cell->parent == *call)) refused.push_back(std::move(cell));
-  }
-  std::erase(cells_.nested, nullptr);
-  for (const std::unique_ptr<RunningCell>& cell : refused) {
-    cell->StopTimeout();
-    cell->done(absl::FailedPreconditionError(kSessionHeld));
-  }
-  InterruptNextOuter();
-}
-
-void Session::InterruptNextOuter() {
-  RunningCell* outer = cells_.Innermost();
-  if (outer != nullptr && outer->interrupt_after_nested && outer->ladder == nullptr &&
-      !outer->interrupt_when_ready) {
-    Interrupt(*outer);
-  }
 }
 
 void Session::OnWorkerReady() {

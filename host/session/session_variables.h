@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "host/wire/messages.h"
+#include "host/wire/channel_messages.h"
 
 namespace cellar::host {
 

@@ -12,7 +12,7 @@
 
 #include "host/base/status.h"
 #include "host/base/unique_fd.h"
-#include "host/wire/messages.h"
+#include "host/wire/message.h"
 
 namespace cellar::wire {
 

@@ -1,5 +1,5 @@
 // Frames on a worker's channel: an 8-byte header (payload size, type, zero), then the payload. This
-// file knows sizes and borders only; what a payload means is in messages.h.
+// file knows sizes and borders only; what a payload means is in message.h.
 #pragma once
 
 #include <cstdint>

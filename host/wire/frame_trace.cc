@@ -11,6 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "host/base/fds.h"
 #include "host/base/status.h"
+#include "host/wire/bridge_messages.h"
+#include "host/wire/channel_messages.h"
+#include "host/wire/copy_messages.h"
 
 namespace cellar::wire {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "host/wire/messages.h"
+#include "host/wire/message.h"
 
 namespace cellar::wire {
 

@@ -7,7 +7,7 @@
 
 #include "host/base/status.h"
 #include "host/base/unique_fd.h"
-#include "host/wire/messages.h"
+#include "host/wire/birth_fds.h"
 #include "host/wire/ring.h"
 
 namespace cellar::host {

@@ -9,7 +9,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "host/base/status.h"
-#include "host/wire/messages.h"
+#include "host/wire/copy_messages.h"
 
 namespace cellar::host {
 

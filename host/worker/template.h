@@ -13,7 +13,8 @@
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
 #include "host/base/process.h"
-#include "host/wire/messages.h"
+#include "host/wire/channel_messages.h"
+#include "host/wire/template_messages.h"
 #include "host/worker/worker.h"
 
 namespace cellar::host {

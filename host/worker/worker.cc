@@ -3,20 +3,17 @@
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
-#include "host/base/fds.h"
 #include "host/base/process.h"
+#include "host/wire/bridge_messages.h"
 #include "host/wire/control.h"
+#include "host/wire/keeper_messages.h"
+#include "host/wire/template_messages.h"
 
 namespace cellar::host {
 namespace {
@@ -29,39 +26,7 @@ constexpr absl::Duration kGathering = absl::Microseconds(200);
 // Between a worker's death and the keeper's word on how it died.
 constexpr absl::Duration kExitReport = absl::Milliseconds(200);
 constexpr char kClosed[] = "its channel to the host was closed";
-constexpr size_t kReadSize = 256u << 10;
 constexpr size_t kMaxFaults = 64u << 10;
-// More than this without the frames that they belong to is not what a worker sends.
-constexpr size_t kMaxReceivedFds = 16;
-
-struct Received {
-  ssize_t size;
-  // Never more than one: what else a worker passes is closed by the kernel. Empty when this process
-  // has no room for it.
-  std::optional<UniqueFd> fd;
-};
-
-Received ReceiveBytesAndFd(int socket, std::array<char, kReadSize>& buffer) {
-  iovec part = {buffer.data(), buffer.size()};
-  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))];
-  // Less than the buffer: its padding would take another one, which nobody would close.
-  msghdr header = {.msg_iov = &part,
-                   .msg_iovlen = 1,
-                   .msg_control = ancillary,
-                   .msg_controllen = CMSG_LEN(sizeof(int))};
-  Received received = {.size = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC)};
-  if (received.size < 0) return received;
-  cmsghdr* rights = CMSG_FIRSTHDR(&header);
-  if (rights != nullptr && rights->cmsg_type == SCM_RIGHTS &&
-      rights->cmsg_len >= CMSG_LEN(sizeof(int))) {
-    int fd;
-    std::memcpy(&fd, CMSG_DATA(rights), sizeof(fd));
-    received.fd.emplace(fd);
-  } else if ((header.msg_flags & MSG_CTRUNC) != 0) {
-    received.fd.emplace();
-  }
-  return received;
-}
 
 }  // namespace
 
@@ -80,6 +45,7 @@ Worker::Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
       ends_(std::move(ends)),
       why_not_started_(std::move(why_not_started)),
       listener_(listener),
+      channel_(loop, std::move(ends_.channel), *this),
       timeline_(std::move(ring), std::move(ends_.out), std::move(ends_.err),
                 [this](uint32_t cell, wire::StreamId stream, std::string_view text) {
                   listener_.OnText(cell, stream, text);
@@ -90,8 +56,8 @@ Worker::~Worker() {
   loop_.Cancel(poll_timer_);
   loop_.Cancel(exit_timer_);
   loop_.Cancel(closed_timer_);
-  for (int fd : {ends_.channel.get(), ends_.keeper.get(), ends_.doorbell.get(), timeline_.out_fd(),
-                 timeline_.err_fd(), pidfd_.get()}) {
+  for (int fd : {ends_.keeper.get(), ends_.doorbell.get(), timeline_.out_fd(), timeline_.err_fd(),
+                 pidfd_.get()}) {
     if (fd >= 0) loop_.Unwatch(fd);
   }
   // The keeper ends everything when its socket closes.
@@ -100,8 +66,7 @@ Worker::~Worker() {
 }
 
 absl::Status Worker::WatchAll() {
-  CELLAR_RETURN_IF_ERROR(loop_.Watch(ends_.channel.get(), EPOLLIN | EPOLLRDHUP,
-                                     [this](uint32_t events) { OnChannel(events); }));
+  CELLAR_RETURN_IF_ERROR(channel_.Watch());
   CELLAR_RETURN_IF_ERROR(
       loop_.Watch(ends_.doorbell.get(), EPOLLIN, [this](uint32_t) { OnDoorbell(); }));
   CELLAR_RETURN_IF_ERROR(
@@ -116,32 +81,6 @@ absl::Status Worker::WatchPipe(int fd) {
     if ((events & EPOLLIN) == 0) return loop_.Unwatch(fd);
     OnPipe();
   });
-}
-
-void Worker::SendFrame(std::string frame) {
-  if (finished_) return;
-  if (outgoing_.empty()) {
-    outgoing_ = std::move(frame);
-  } else {
-    outgoing_ += frame;
-  }
-  if (!channel_blocked_) Flush();
-}
-
-void Worker::Flush() {
-  size_t sent_total = 0;
-  while (sent_total < outgoing_.size()) {
-    ssize_t sent = send(ends_.channel.get(), outgoing_.data() + sent_total,
-                        outgoing_.size() - sent_total, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) break;  // no room, or the worker is gone, which its keeper will tell
-    sent_total += static_cast<size_t>(sent);
-  }
-  outgoing_.erase(0, sent_total);
-  bool blocked = !outgoing_.empty();
-  if (blocked == channel_blocked_) return;
-  channel_blocked_ = blocked;
-  loop_.Rewatch(ends_.channel.get(), EPOLLIN | EPOLLRDHUP | (blocked ? EPOLLOUT : 0u));
 }
 
 void Worker::ExpectWithin(absl::Duration time) {
@@ -188,10 +127,10 @@ void Worker::Kill() {
 }
 
 void Worker::Copy(wire::Copy copy, const std::vector<int>& fds, Copier::Callback done) {
-  if (finished_ || !outgoing_.empty()) {
+  if (finished_ || !channel_.is_flushed()) {
     return done(absl::UnavailableError("the worker is busy or gone"));
   }
-  copier_.Ask(ends_.channel.get(), copy, fds, std::move(done));
+  copier_.Ask(channel_.socket(), copy, fds, std::move(done));
 }
 
 void Worker::WhenCleared(bool is_clear, absl::AnyInvocable<void()> cleared) {
@@ -250,57 +189,13 @@ void Worker::SignalWorker(int signal, bool group) {
   (void)wire::SendControl(ends_.keeper.get(), wire::Signal{.signal = signal, .group = group});
 }
 
-void Worker::OnChannel(uint32_t events) {
-  if ((events & EPOLLOUT) != 0) Flush();
-  if ((events & ~uint32_t{EPOLLOUT}) != 0) ReadChannel();
-}
-
-size_t Worker::ReadChannel() {
-  static thread_local std::array<char, kReadSize> buffer;
-  auto [size, fd] = ReceiveBytesAndFd(ends_.channel.get(), buffer);
-  if (size < 0) return 0;
-  if (fd) received_fds_.push_back(*std::move(fd));
-  if (received_fds_.size() > kMaxReceivedFds) {
-    Abandon(absl::DataLossError("the channel carries descriptors that no worker sends"));
-    return 0;
-  }
-  if (size == 0) {
-    // The end itself is told by the keeper; a worker that only closed its channel, or became
-    // another program, will not come back.
-    if (std::exchange(channel_ended_, true)) return 0;
-    loop_.Unwatch(ends_.channel.get());
-    closed_timer_ = loop_.After(kExitReport, [this] { Abandon(absl::DataLossError(kClosed)); });
-    return 0;
-  }
-  decoder_.Feed(std::string_view(buffer.data(), static_cast<size_t>(size)));
-  while (!finished_) {
-    auto frame = decoder_.Next();
-    absl::Status status = frame.status();
-    if (frame.ok() && !*frame) break;
-    if (status.ok()) status = Dispatch(**frame);
-    if (!status.ok()) {
-      Abandon(status);
-      break;
-    }
-  }
-  return static_cast<size_t>(size);
-}
-
 absl::StatusOr<bool> Worker::DrainOutput() {
   return timeline_.Drain([this] { DeliverArrived(); });
 }
 
-void Worker::DeliverArrived() {
-  // No more than there is now: a worker that never stops sending must not hold up the loop.
-  size_t unread = channel_ended_ ? 0 : UnreadBytes(ends_.channel.get());
-  while (unread > 0 && !channel_ended_) {
-    const size_t size = ReadChannel();
-    if (size == 0) return;
-    unread -= std::min(unread, size);
-  }
-}
+void Worker::DeliverArrived() { channel_.ReadArrived(); }
 
-absl::Status Worker::Dispatch(const wire::Frame& frame) {
+absl::Status Worker::OnFrame(const wire::Frame& frame) {
   wire::TraceFrame(wire::FrameDirection::kFromWorker, pid_,
                    static_cast<wire::MessageType>(frame.type), frame.payload);
   switch (static_cast<wire::MessageType>(frame.type)) {
@@ -375,13 +270,10 @@ absl::Status Worker::DeliverDone(std::string_view payload) {
 
 absl::Status Worker::DeliverLine(std::string_view payload) {
   std::optional<wire::OpenLine> open = wire::Decode<wire::OpenLine>(payload);
-  if (!open || received_fds_.empty()) {
-    return absl::DataLossError("the channel carries a damaged message");
-  }
-  UniqueFd socket = std::move(received_fds_.front());
-  received_fds_.pop_front();
+  std::optional<UniqueFd> socket = channel_.TakeFd();
+  if (!open || !socket) return absl::DataLossError("the channel carries a damaged message");
   // Without it, the thread sees the end of its line.
-  if (socket) listener_.OnOpenLine(std::move(socket), open->of_main_thread);
+  if (*socket) listener_.OnOpenLine(*std::move(socket), open->of_main_thread);
   return absl::OkStatus();
 }
 
@@ -478,10 +370,17 @@ void Worker::OnKeeperGone() {
   Finish();
 }
 
+void Worker::OnChannelEnd() {
+  // The end itself is told by the keeper; a worker that only closed its channel, or became another
+  // program, will not come back.
+  closed_timer_ = loop_.After(kExitReport, [this] { Abandon(absl::DataLossError(kClosed)); });
+}
+
+void Worker::OnGarbage(const absl::Status& why) { Abandon(why); }
+
 void Worker::Abandon(const absl::Status& why) {
   if (exit_.reason.empty()) exit_.reason = std::string(why.message());
-  channel_ended_ = true;
-  loop_.Unwatch(ends_.channel.get());
+  channel_.Stop();
   Kill();
 }
 
@@ -493,19 +392,14 @@ void Worker::SetReason(const absl::Status& why) {
 void Worker::Finish() {
   if (finished_) return;
   // What the worker said before it ended comes first: frames, then what it printed after them.
-  if (exit_.reason.empty()) {
-    for (ssize_t size = 1; size > 0 && exit_.reason.empty();) {
-      char probe;
-      size = recv(ends_.channel.get(), &probe, 1, MSG_DONTWAIT | MSG_PEEK);
-      if (size > 0) ReadChannel();
-    }
+  while (exit_.reason.empty() && channel_.ReadLeft()) {
   }
   (void)timeline_.Drain([] {});
   finished_ = true;
   loop_.Cancel(exit_timer_);
   loop_.Cancel(closed_timer_);
   loop_.Cancel(poll_timer_);
-  loop_.Unwatch(ends_.channel.get());
+  channel_.Stop();
   loop_.Unwatch(ends_.keeper.get());
   loop_.Unwatch(ends_.doorbell.get());
   loop_.Unwatch(timeline_.out_fd());

@@ -6,7 +6,6 @@
 // waiting.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,10 +13,11 @@
 
 #include "host/base/event_loop.h"
 #include "host/base/unique_fd.h"
-#include "host/wire/frame.h"
+#include "host/wire/channel_messages.h"
+#include "host/wire/copy_messages.h"
 #include "host/wire/frame_trace.h"
-#include "host/wire/messages.h"
 #include "host/worker/birth.h"
+#include "host/worker/channel.h"
 #include "host/worker/copier.h"
 #include "host/worker/timeline.h"
 #include "host/worker/worker_exit.h"
@@ -44,20 +44,21 @@ class WorkerListener {
   virtual void OnWorkerExit(WorkerExit exit) = 0;
 };
 
-class Worker {
+class Worker : private ChannelListener {
  public:
   // `why_not_started` is asked when the worker ends before its keeper said hello.
   static absl::StatusOr<std::unique_ptr<Worker>> Create(
       EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
       std::function<absl::Status()> why_not_started, WorkerListener& listener);
-  ~Worker();
+  ~Worker() override;
 
   // Setup, Execute, Set, Get, Query or Exit. Sent when the channel has room; never blocks.
   template <typename Message>
   void Send(const Message& message) {
     std::string payload = wire::Encode(message);
     wire::TraceFrame(wire::FrameDirection::kToWorker, pid_, Message::kType, payload);
-    SendFrame(wire::EncodeFrame(static_cast<uint16_t>(Message::kType), payload));
+    if (finished_) return;
+    channel_.Send(wire::EncodeFrame(static_cast<uint16_t>(Message::kType), payload));
   }
 
   // Names the cell, then SIGINT to the worker's process group. Hits that cell or nothing.
@@ -108,12 +109,12 @@ class Worker {
 
   absl::Status WatchAll();
   absl::Status WatchPipe(int fd);
-  void SendFrame(std::string frame);
-  void Flush();
   void SignalWorker(int signal, bool group);
   void ContinueKeeper();
 
-  void OnChannel(uint32_t events);
+  absl::Status OnFrame(const wire::Frame& frame) override;
+  void OnChannelEnd() override;
+  void OnGarbage(const absl::Status& why) override;
   void OnDoorbell();
   void OnPipe();
   void OnKeeper();
@@ -123,14 +124,11 @@ class Worker {
   void OnPidfd();
   void KeepPolling();
 
-  // Bytes read; 0 when there are none.
-  size_t ReadChannel();
-  absl::Status DeliverLine(std::string_view payload);
   absl::StatusOr<bool> DrainOutput();
-  absl::Status Dispatch(const wire::Frame& frame);
   template <typename Message>
   absl::Status Deliver(std::string_view payload, void (WorkerListener::*receive)(Message));
   absl::Status DeliverDone(std::string_view payload);
+  absl::Status DeliverLine(std::string_view payload);
 
   // Something arrived that no worker sends: the cell wrote to the channel or the ring.
   void Abandon(const absl::Status& why);
@@ -142,12 +140,8 @@ class Worker {
   WorkerEnds ends_;
   std::function<absl::Status()> why_not_started_;
   WorkerListener& listener_;
+  Channel channel_;
   Timeline timeline_;
-  wire::FrameDecoder decoder_;
-  std::deque<UniqueFd> received_fds_;  // whose frames are not complete yet
-  std::string outgoing_;
-  bool channel_blocked_ = false;
-  bool channel_ended_ = false;
 
   Copier copier_;
   absl::AnyInvocable<void()> cleared_;

@@ -5,20 +5,18 @@ import asyncio
 import atexit
 import contextvars
 import os
-import selectors
 import signal
-import socket
 import sys
-import threading
 
 import _cellar
 import cellar_prelude
 from cellar_runtime import (
-    bridge, display, figures, import_hooks, ipython_display, late_import, snapshot, stdin, tracebacks, user_modules,
-    values)
+    bridge, cell_origin, display, figures, host_requests, import_hooks, ipython_display, late_import, snapshot, stdin,
+    tracebacks, user_modules)
+from cellar_runtime.cell_origin import CELL
 from cellar_runtime.integrity import Integrity
-from cellar_runtime.loop_parts import LoopParts
 from cellar_runtime.namespace import Namespace
+from cellar_runtime.session_loop import make_loop
 from cellar_runtime.source import Compiler, is_coroutine
 
 _EXEC, _EVAL = exec, eval
@@ -27,15 +25,10 @@ _Task = asyncio.Task  # made without the loop's factory, which cells may set
 _guarded, _GuardedCoroutine = _cellar.guarded, _cellar.GuardedCoroutine
 _set_wakeup_fd, _take_pending_interrupt = signal.set_wakeup_fd, _cellar.take_pending_interrupt
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
-_linger, _stop_timers, _PollSelector = _cellar.linger, _cellar.stop_timers, selectors.PollSelector
-
-# The cell that code belongs to: tasks and callbacks inherit it from the cell that started them.
-CELL = contextvars.ContextVar("cellar_cell", default=0)
+_linger, _stop_timers = _cellar.linger, _cellar.stop_timers
 
 _OK, _ERROR, _INTERRUPTED, _HELD = 0, 1, 2, 3  # wire::DoneStatus
-_JSON, _BYTES, _ABSENT, _FAILED = 0, 1, 2, 3  # wire::ValueKind
 _DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
-_NO_VALUE = object()
 _MAX_NAMED = 5  # builtins in a notice
 _MAX_FAILURES = 10  # of the loop in a row, without a single turn
 
@@ -45,7 +38,7 @@ class Runner:
     each worker that is forked from it."""
 
     def __init__(self):
-        self._loop = _make_loop()
+        self._loop = make_loop()
         self._context = contextvars.copy_context()
         self._compiler = Compiler()
         self._task = None  # of the running cell, if it awaits
@@ -56,8 +49,8 @@ class Runner:
         self._enter_error = None  # why the directory of the next cell could not be entered
         self._is_new_copy = False
         self._failures = 0  # of the loop since its last turn
-        _cellar.install(CELL, _thread_origin, self._cancel)
-        _mark_threads()
+        _cellar.install(CELL, cell_origin.of_thread, self._cancel)
+        cell_origin.mark_threads()
         self._namespace = Namespace(cellar_prelude.names())
         self._integrity = Integrity(self._loop.wakeup_fd(), self._loop.parts())
         display.install(_publish)
@@ -335,38 +328,14 @@ class Runner:
         if task is self._task and _take_pending_interrupt():
             task.cancel()
 
-    def _on_set(self, request, name, is_json, data):
-        try:
-            if not name.isidentifier():
-                raise ValueError(f"{name!r} is not a name")
-            self._namespace.globals[name] = values.decode(is_json, data)
-        except Exception as error:
-            _cellar.send_value(request, _FAILED, str(error).encode("utf-8", "backslashreplace"))
-        else:
-            _cellar.send_value(request, _ABSENT, b"")
+    def _on_set(self, *request):
+        host_requests.bind(self._namespace.globals, *request)
 
-    def _on_get(self, request, name):
-        value = self._namespace.globals.get(name, _NO_VALUE)
-        if value is _NO_VALUE:
-            _cellar.send_value(request, _ABSENT, b"")
-            return
-        try:
-            is_json, data = values.encode(value)
-        except Exception as error:
-            reason = f"{name} is a {type(value).__name__} that JSON cannot hold: {error}"
-            _cellar.send_value(request, _FAILED, reason.encode("utf-8", "backslashreplace"))
-        else:
-            _cellar.send_value(request, _JSON if is_json else _BYTES, data)
+    def _on_get(self, *request):
+        host_requests.read(self._namespace.globals, *request)
 
-    def _on_query(self, request, kind, text, cursor, with_source):
-        try:
-            queries = late_import.load("cellar_runtime.queries")
-            data = queries.answer(self._namespace.globals, kind, text.decode("utf-8", "replace"), cursor, with_source)
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-            _cellar.send_query_answer(request, False, reason.encode("utf-8", "backslashreplace"))
-        else:
-            _cellar.send_query_answer(request, True, data)
+    def _on_query(self, *request):
+        host_requests.query(self._namespace.globals, *request)
 
     def _after_fork_in_child(self):
         """In a process that a cell forked: the channel belongs to the worker."""
@@ -378,49 +347,6 @@ class Runner:
         _set_wakeup_fd(-1)  # the socket is the worker's
 
 
-class _Loop(asyncio.SelectorEventLoop):
-    """Its own sockets have high numbers: a cell that closes descriptors at random would make it fail at every turn."""
-
-    def _make_self_pipe(self):
-        super()._make_self_pipe()
-        self._remove_reader(self._ssock.fileno())
-        self._ssock, self._csock = _moved_high(self._ssock), _moved_high(self._csock)
-        self._add_reader(self._ssock.fileno(), self._read_from_self)
-
-    def parts(self):
-        return LoopParts(self, self._selector)
-
-    def listen(self, fd, callback):
-        """Calls back when there is something to read, whatever cells do to the loop."""
-        self._add_reader(fd, callback)
-        self._listens_to = fd, callback, self._selector.get_key(fd)
-
-    def listen_again(self):
-        """Puts back what wakes the loop, if a cell has taken it away. True when it had."""
-        fd, callback, key = self._listens_to
-        keys = self._selector._fd_to_key
-        if keys.get(fd) is key and self._ssock.fileno() in keys:
-            return False
-        if self._selector.get_map() is None:
-            self._selector = _PollSelector()
-        self._add_reader(self._ssock.fileno(), self._read_from_self)
-        self.listen(fd, callback)
-        return True
-
-    def renew_self_pipe(self):
-        """In a copy of the process: what it has is the original's too."""
-        self._close_self_pipe()
-        self._make_self_pipe()
-
-    def wakeup_fd(self):
-        """A byte that a signal writes here wakes the loop."""
-        return self._csock.fileno()
-
-    def own_fds(self):
-        """The descriptors that a copy makes anew by itself."""
-        return {self._ssock.fileno(), self._csock.fileno()}
-
-
 worker = None  # the one that the template has built, and its forks run
 
 
@@ -428,20 +354,6 @@ def build() -> None:
     """Called once, in the template, when everything is imported."""
     global worker
     worker = Runner()
-
-
-def _make_loop():
-    # Poll, not epoll: an epoll object would be shared with a forked copy of this process.
-    loop = _Loop(_PollSelector())
-    asyncio.set_event_loop(loop)
-    watcher = asyncio.PidfdChildWatcher()
-    watcher.attach_loop(loop)
-    asyncio.set_child_watcher(watcher)
-    return loop
-
-
-def _moved_high(sock):
-    return socket.socket(sock.family, sock.type, fileno=_cellar.move_high(sock.detach()))
 
 
 def _publish(kind, entries, metadata, display_id):
@@ -454,27 +366,6 @@ def _set_variables(environment):
             os.environb.pop(name, None)
         else:
             os.environb[name] = value
-
-
-def _mark_threads():
-    """Has every thread remember the cell that starts it."""
-    start = threading._start_new_thread
-
-    def start_new_thread(function, args, *kwargs):
-        thread = getattr(function, "__self__", None)
-        # A pool's threads work for all cells: theirs is whichever runs.
-        if isinstance(thread, threading.Thread) and (
-                getattr(thread._target, "__module__", None) != "concurrent.futures.thread"):
-            thread._cellar_cell = _cellar.current_cell()
-        return start(function, args, *kwargs)
-
-    threading._start_new_thread = start_new_thread
-
-
-def _thread_origin():
-    """The cell that started the current thread."""
-    thread = threading._active.get(threading.get_ident())
-    return getattr(thread, "_cellar_cell", 0)
 
 
 def _leave_forked_child(error):

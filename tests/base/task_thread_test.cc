@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include "absl/synchronization/notification.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 
 namespace cellar {
 namespace {
@@ -51,16 +52,23 @@ TEST(TaskThreadTest, WithoutRoomForAThreadTheCallerRunsTheTask) {
 
 TEST(TaskThreadTest, ItsEndWaitsForTheTaskUnderWay) {
   absl::Notification started;
+  absl::Notification released;
+  absl::Notification ended;
   bool finished = false;
-  {
-    TaskThread thread;
-    thread.Run([&] {
-      started.Notify();
-      absl::SleepFor(absl::Milliseconds(20));
-      finished = true;
-    });
-    started.WaitForNotification();
-  }
+  auto thread = std::make_unique<TaskThread>();
+  thread->Run([&] {
+    started.Notify();
+    released.WaitForNotification();
+    finished = true;
+  });
+  started.WaitForNotification();
+  std::thread ending([&] {
+    thread.reset();
+    ended.Notify();
+  });
+  EXPECT_FALSE(ended.WaitForNotificationWithTimeout(absl::Milliseconds(20)));
+  released.Notify();
+  ending.join();
   EXPECT_TRUE(finished);
 }
 

@@ -1,4 +1,5 @@
-// How soon the end of a cell is told: of one whose worker is killed, and of one that is interrupted.
+// How soon the end of a cell is told: of one whose worker is killed, and of one that is
+// interrupted.
 #pragma once
 
 #include "cellar/cellar.h"

@@ -89,8 +89,8 @@ class Soak {
     const size_t fds_after = CountEntries("/proc/self/fd");
     const std::vector<std::string> left = processes.LeftAfter(absl::Seconds(2));
     const size_t files = CountEntries(artifacts_.directory());
-    // Each session has a worker and a keeper, which resets replace, and the snapshots it keeps, with
-    // a channel and a pidfd each.
+    // Each session has a worker and a keeper, which resets replace, and the snapshots it keeps,
+    // with a channel and a pidfd each.
     const size_t snapshots = kSessions * SnapshotOptions().kept;
     const bool same_processes = left.size() <= 2 * kSessions + snapshots;
     std::printf("cells %d, resets %d: %s\n", cells, resets_, ok ? "all answered" : "FAILED");

@@ -1,6 +1,6 @@
 // A worker program of another version: says hello with a version that no host of this build knows.
 #include "host/wire/control.h"
-#include "host/wire/messages.h"
+#include "host/wire/template_messages.h"
 
 int main() {
   using namespace cellar::wire;

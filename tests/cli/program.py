@@ -156,6 +156,11 @@ class Screen:
         """Names of keys as tmux has them (Enter, Up, C-r), or text."""
         self.tmux("send-keys", *keys)
 
+    def enter(self, line, then):
+        """Types a line and Enter; waits until the screen ends with `then`."""
+        self.keys(line, "Enter")
+        self.wait_for(then)
+
     def paste(self, text):
         self.tmux("set-buffer", text)
         self.tmux("paste-buffer", "-p", "-r")

@@ -22,6 +22,13 @@ class AtPrompt:
         terminal.wait_for("]: ")
         return terminal
 
+    def leave(self, terminal):
+        """Ctrl-D, and yes to the question whether what is typed or runs may be dropped."""
+        terminal.send("\x04")
+        terminal.wait_for("[y/N]")
+        terminal.send("y")
+        self.assertEqual(terminal.exit_code(), 0)
+
     def screen(self, at="In [1]:", **options):
         screen = Screen(self, *self.command, **options)
         screen.wait_for(at)

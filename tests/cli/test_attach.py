@@ -117,8 +117,7 @@ class Prompt(AttachTest):
     def test_state_is_shared_with_eval(self):
         self.run_in_session("x = 6")
         screen = self.screen(at="work In [2]:")
-        screen.keys("x = x * 7; x", "Enter")
-        screen.wait_for("\n42\nwork In [3]:")
+        screen.enter("x = x * 7; x", "\n42\nwork In [3]:")
         screen.keys("C-d")
         wait_until(lambda: "idle" in self.sessions(), "the session after the prompt")
         self.assertEqual(self.run_in_session("x")[1], "42\n")
@@ -140,8 +139,7 @@ class Prompt(AttachTest):
         first, second = self.screen(), self.screen()
         first.keys("x = 'shared'", "Enter")
         second.wait_for("runs cell 1:\nx = 'shared'\nwork In [2]:")
-        second.keys("x", "Enter")
-        second.wait_for("\n'shared'\nwork In [3]:")
+        second.enter("x", "\n'shared'\nwork In [3]:")
         first.wait_for("runs cell 2:\nx\n'shared'\nwork In [3]:")
 
     def test_ctrl_c_interrupts_the_own_cell_and_asks_for_that_of_another(self):
@@ -181,10 +179,7 @@ class Prompt(AttachTest):
         terminal = self.prompt()
         terminal.send(SLEEP + "\r")
         terminal.wait_for("on\r\n")
-        terminal.send("\x04")
-        terminal.wait_for("[y/N]")
-        terminal.send("y")
-        self.assertEqual(terminal.exit_code(), 0)
+        self.leave(terminal)
         wait_until(lambda: "idle" in self.sessions(), "the session without its cell")
 
     def test_a_crash_is_said_and_the_prompt_goes_on(self):
@@ -192,8 +187,7 @@ class Prompt(AttachTest):
         screen.keys("import os; os._exit(9)", "Enter")
         screen.wait_to_show("exited with code 9")
         screen.wait_for("work In [1]:")
-        screen.keys("1 + 1", "Enter")
-        screen.wait_for("this cell ran in a fresh session\nwork In [2]:")
+        screen.enter("1 + 1", "this cell ran in a fresh session\nwork In [2]:")
 
     def test_the_prompt_does_not_freeze_while_a_daemon_starts(self):
         screen = self.screen()
@@ -201,12 +195,10 @@ class Prompt(AttachTest):
         screen.wait_for("the next cell starts anew\nwork In [1]:")
         with open(os.path.join(self.directory, "start.lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            screen.keys("6 * 7", "Enter")
-            screen.wait_for("6 * 7\ncellar: waits for the daemon to start; Ctrl-C gives it up")
+            screen.enter("6 * 7", "6 * 7\ncellar: waits for the daemon to start; Ctrl-C gives it up")
             screen.keys("C-c")
             screen.wait_for("cellar: given up: there is no daemon yet\nwork In [1]:")
-            screen.keys("6 * 9", "Enter")
-            screen.wait_for("6 * 9\ncellar: waits for the daemon to start; Ctrl-C gives it up")
+            screen.enter("6 * 9", "6 * 9\ncellar: waits for the daemon to start; Ctrl-C gives it up")
             another = Terminal(self, *self.command)
             another.wait_for("waits for the daemon")
             another.send("\x03")
@@ -215,48 +207,37 @@ class Prompt(AttachTest):
 
     def test_a_daemon_that_is_killed_is_said_and_the_next_cell_starts_another(self):
         screen = self.screen()
-        screen.keys("x = 1", "Enter")
-        screen.wait_for("In [2]:")
+        screen.enter("x = 1", "In [2]:")
         screen.keys(SLEEP, "Enter")
         screen.wait_to_show("\non")
         os.kill(self.daemon_pid(), signal.SIGKILL)
         screen.wait_for("the next cell starts anew\nwork In [1]:")
-        screen.keys("x", "Enter")
-        screen.wait_for("In [2]:")
+        screen.enter("x", "In [2]:")
         self.assertIn("NameError", screen.text())
         self.assertIn("the daemon that had the session has ended", screen.text().replace("\n", " "))
 
     def test_input_is_asked_of_the_prompt_whose_cell_asks(self):
         screen, onlooker = self.screen(), self.screen()
-        screen.keys("name = input('who? '); name.upper()", "Enter")
-        screen.wait_for("\nwho?")
-        screen.keys("Ada", "Enter")
-        screen.wait_for("\nwho? Ada\n'ADA'\nwork In [2]:")
+        screen.enter("name = input('who? '); name.upper()", "\nwho?")
+        screen.enter("Ada", "\nwho? Ada\n'ADA'\nwork In [2]:")
         onlooker.wait_for("\n'ADA'\nwork In [2]:")
-        screen.keys("import getpass; getpass.getpass('word: ') == 'sesame'", "Enter")
-        screen.wait_for("\nword:")
-        screen.keys("sesame", "Enter")
-        screen.wait_for("\nword:\nTrue\nwork In [3]:")
-        screen.keys("input('again? ')", "Enter")
-        screen.wait_for("\nagain?")
+        screen.enter("import getpass; getpass.getpass('word: ') == 'sesame'", "\nword:")
+        screen.enter("sesame", "\nword:\nTrue\nwork In [3]:")
+        screen.enter("input('again? ')", "\nagain?")
         screen.keys("C-c")
         screen.wait_for("state kept\nwork In [4]:")
 
     def test_commands(self):
         path = os.path.join(self.state, "cells.ipynb")
         screen = self.screen()
-        screen.keys("x = [1]", "Enter")
-        screen.wait_for("In [2]:")
+        screen.enter("x = [1]", "In [2]:")
         wait_until(lambda: "rewinds to" in self.sessions(), "a snapshot")
-        screen.keys("x.append(2)", "Enter")
-        screen.wait_for("In [3]:")
-        screen.keys(":undo", "Enter")
-        screen.wait_for("cellar: the state is that of before cell 2\nwork In [2]:")
+        screen.enter("x.append(2)", "In [3]:")
+        screen.enter(":undo", "cellar: the state is that of before cell 2\nwork In [2]:")
         screen.keys("x.app")
         wait_until(lambda: screen.keys("Tab") or screen.text().endswith("In [2]: x.append\nappend(object, /)"),
                    "an answer within its time")
-        screen.keys("(3); x", "Enter")
-        screen.wait_for("\n[1, 3]\nwork In [3]:")
+        screen.enter("(3); x", "\n[1, 3]\nwork In [3]:")
         self.run_in_session("x.append(4)")
         screen.wait_for("In [4]:")
         screen.keys(f":save {path}", "Enter")
@@ -264,45 +245,34 @@ class Prompt(AttachTest):
         with open(path) as file:
             self.assertEqual(["".join(cell["source"]) for cell in json.load(file)["cells"]],
                              ["x = [1]", "x.append(3); x", "x.append(4)"])
-        screen.keys(":branch other", "Enter")
-        screen.wait_for(":switch other goes there\nwork In [4]:")
-        screen.keys(":switch other", "Enter")
-        screen.wait_for("\nother In [4]:")
-        screen.keys("x", "Enter")
-        screen.wait_for("\n[1, 3, 4]\nother In [5]:")
+        screen.enter(":branch other", ":switch other goes there\nwork In [4]:")
+        screen.enter(":switch other", "\nother In [4]:")
+        screen.enter("x", "\n[1, 3, 4]\nother In [5]:")
         screen.keys("Up", "Up")  # the history is the session's
         screen.wait_for("other In [5]: x")
         screen.keys("C-c")
-        screen.keys(":sessions", "Enter")
-        screen.wait_for("  work, 4 cells run\n* other, 1 cell run\nother In [5]:")
-        screen.keys(":reset", "Enter")
-        screen.wait_for("a fresh namespace\nother In [1]:")
-        screen.keys(":switch nowhere", "Enter")
-        screen.wait_for(":sessions lists them\nother In [1]:")
+        screen.enter(":sessions", "  work, 4 cells run\n* other, 1 cell run\nother In [5]:")
+        screen.enter(":reset", "a fresh namespace\nother In [1]:")
+        screen.enter(":switch nowhere", ":sessions lists them\nother In [1]:")
 
     def test_rewind(self):
         screen = self.screen()
         for i in (1, 2, 3):
-            screen.keys(f"x = {i}", "Enter")
-            screen.wait_for(f"In [{i + 1}]:")
+            screen.enter(f"x = {i}", f"In [{i + 1}]:")
             wait_until(lambda: f"rewinds to {', '.join(map(str, range(2, i + 2)))}" in self.sessions(), "a snapshot")
-        screen.keys(":rewind 3", "Enter")
-        screen.wait_for("cellar: the state is that of before cell 3\nwork In [3]:")
-        screen.keys("x", "Enter")
-        screen.wait_for("\n2\nwork In [4]:")
+        screen.enter(":rewind 3", "cellar: the state is that of before cell 3\nwork In [3]:")
+        screen.enter("x", "\n2\nwork In [4]:")
         screen.keys(":rewind 9", "Enter")
         # The newest is taken when the session is idle: perhaps not yet.
         screen.wait_to_match(r"cellar: no snapshot stands before cell 9; the kept ones stand before 2, 3(, 4)?\n")
-        screen.keys(":rewind", "Enter")
-        screen.wait_for("cellar: usage: :rewind N\nwork In [4]:")
+        screen.enter(":rewind", "cellar: usage: :rewind N\nwork In [4]:")
 
     def test_load_runs_the_cells_of_a_file_and_stops_at_one_that_fails(self):
         path = os.path.join(self.state, "cells.py")
         with open(path, "w") as file:
             file.write("# %%\nx = 6\n# %%\nx * 7\n# %%\n1 / 0\n# %%\nprint('never')\n")
         screen, onlooker = self.screen(), self.screen()
-        screen.keys(f":load {path}", "Enter")
-        screen.wait_for("ZeroDivisionError: division by zero\nwork In [4]:")
+        screen.enter(f":load {path}", "ZeroDivisionError: division by zero\nwork In [4]:")
         self.assertIn("\nwork In [1]: x = 6\nwork In [2]: x * 7\n42\nwork In [3]: 1 / 0\n", screen.text())
         onlooker.wait_for("division by zero\nwork In [4]:")
         self.assertIn("runs cell 2:\nx * 7\n42\n", onlooker.text())
@@ -311,13 +281,10 @@ class Prompt(AttachTest):
 
     def test_question_marks_tell_what_something_is(self):
         screen = self.screen()
-        screen.keys("def compute(first): 'Says what it does.'; return first", "Enter")
-        screen.wait_for("In [2]:")
-        screen.keys("compute?", "Enter")
-        screen.wait_for("In [3]:")
+        screen.enter("def compute(first): 'Says what it does.'; return first", "In [2]:")
+        screen.enter("compute?", "In [3]:")
         self.assertIn("Says what it does.", screen.text())
-        screen.keys("compute??", "Enter")
-        screen.wait_for("In [4]:")
+        screen.enter("compute??", "In [4]:")
         self.assertIn("return first", screen.text().partition("compute??")[2])
 
     def test_a_cell_that_runs_inside_ones_own_is_shown_and_not_saved(self):
@@ -356,14 +323,12 @@ class Prompt(AttachTest):
 
     def test_what_others_do_to_the_session_is_said(self):
         screen = self.screen()
-        screen.keys("x = 1", "Enter")
-        screen.wait_for("In [2]:")
+        screen.enter("x = 1", "In [2]:")
         self.run_cellar("reset", "work")
         screen.wait_for("has reset the session: a fresh namespace\nwork In [1]:")
         self.run_cellar("close", "work")
         screen.wait_for("the session was closed; the next cell opens it anew\nwork In [1]:")
-        screen.keys("'x' in globals()", "Enter")
-        screen.wait_for("\nFalse\nwork In [2]:")
+        screen.enter("'x' in globals()", "\nFalse\nwork In [2]:")
 
 
 class Eval(AttachTest):

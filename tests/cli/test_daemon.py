@@ -8,12 +8,10 @@ import stat
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 
 from line_client import dial
-from program import (CELLAR, DEADLINE_S, SLOWNESS, ProgramTest, Terminal, processes_marked, until_there, wait_until,
-                     without_colour)
+from program import DEADLINE_S, SLOWNESS, ProgramTest, Terminal, processes_marked, until_there, wait_until
 
 
 class DaemonTest(ProgramTest):
@@ -309,8 +307,8 @@ class Daemon(DaemonTest):
         daemon = self.start("daemon", "run", "--idle-exit", str(0.3 * SLOWNESS))
         wait_until(lambda: os.path.exists(self.socket_path), "the socket")
         self.assertEqual(self.run_in_session("1"), (0, "1\n", ""))
-        time.sleep(0.6 * SLOWNESS)
-        self.assertIsNone(daemon.poll())  # it has a session
+        with self.assertRaises(subprocess.TimeoutExpired):  # it has a session
+            daemon.wait(0.6 * SLOWNESS)
         self.run_cellar("close", "work")
         self.assertEqual(daemon.wait(DEADLINE_S), 0)
         self.assertFalse(os.path.exists(self.socket_path))

@@ -108,19 +108,14 @@ class Repl(AtPrompt, ProgramTest):
         terminal.send("n")
         terminal.send("; x + 41\r")
         terminal.wait_for("In [2]: ")
-        terminal.send("x\x04")
-        terminal.wait_for("[y/N]")
-        terminal.send("y")
-        self.assertEqual(terminal.exit_code(), 0)
+        terminal.send("x")
+        self.leave(terminal)
 
     def test_ctrl_d_asks_before_it_ends_a_cell(self):
         terminal = self.prompt()
         terminal.send("print('go'); import time; time.sleep(600)\r")
         terminal.wait_for("go\r\n")
-        terminal.send("\x04")
-        terminal.wait_for("[y/N]")
-        terminal.send("y")
-        self.assertEqual(terminal.exit_code(), 0)
+        self.leave(terminal)
 
     def test_ctrl_c_cancels_an_awaiting_cell(self):
         terminal = self.prompt()
@@ -218,8 +213,7 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.keys("Up", "Up", "Up", "End", "BSpace", "BSpace", "ht", "Enter")
         fixed = TYPED.replace("heigth", "height")
         screen.wait_for(fixed + "\n42\nIn [2]:")
-        screen.keys("'between'", "Enter")
-        screen.wait_for("In [3]:")
+        screen.enter("'between'", "In [3]:")
         screen.keys("Up", "Up")
         screen.wait_for(fixed.replace("In [1]", "In [3]"))
         screen.keys("Enter")
@@ -244,8 +238,7 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.paste("first = 1\nsecond = 2")
         screen.keys("Enter")
         screen.wait_for("In [2]:")
-        screen.keys("3 + 4", "Enter")
-        screen.wait_for("In [3]:")
+        screen.enter("3 + 4", "In [3]:")
         screen.keys("C-r", "seco")
         screen.wait_for("(reverse-i-search)`seco': first = 1\n   ...: second = 2")
         screen.keys("C-e")
@@ -284,17 +277,14 @@ class OnScreen(AtPrompt, ProgramTest):
 
     def test_a_progress_bar_is_redrawn(self):
         screen = self.screen()
-        screen.keys("for i in range(5): print(f'\\r{i * 25} %', end='', flush=True)", "Enter")
-        screen.wait_for("\n100 %\nIn [2]:")
+        screen.enter("for i in range(5): print(f'\\r{i * 25} %', end='', flush=True)", "\n100 %\nIn [2]:")
 
     def test_tab_completes_from_the_live_session(self):
         screen = self.screen()
-        screen.keys("def compute(first, second=2): return first + second", "Enter")
-        screen.wait_for("In [2]:")
+        screen.enter("def compute(first, second=2): return first + second", "In [2]:")
         screen.keys("compu", "Tab")
         screen.wait_for("In [2]: compute\ncompute(first, second=2)")
-        screen.keys("(40)", "Enter")
-        screen.wait_for("In [2]: compute(40)\n42\nIn [3]:")
+        screen.enter("(40)", "In [2]: compute(40)\n42\nIn [3]:")
         screen.keys("''.is", "Tab")
         screen.wait_for("istitle       isupper")
         screen.keys("upp", "Tab")
@@ -302,16 +292,13 @@ class OnScreen(AtPrompt, ProgramTest):
 
     def test_a_question_mark_tells_what_something_is(self):
         screen = self.screen()
-        screen.keys("def compute(first): 'Says what it does.'", "Enter")
-        screen.wait_for("In [2]:")
-        screen.keys("compute?", "Enter")
-        screen.wait_for("In [3]:")
+        screen.enter("def compute(first): 'Says what it does.'", "In [2]:")
+        screen.enter("compute?", "In [3]:")
         self.assertIn("Says what it does.", screen.text())
 
     def test_input_is_asked_for_in_the_line_that_the_cell_began(self):
         screen = self.screen()
-        screen.keys("name = input('who? '); name.upper()", "Enter")
-        screen.wait_for("\nwho?")
+        screen.enter("name = input('who? '); name.upper()", "\nwho?")
         screen.keys("Adam")
         screen.wait_for("\nwho? Adam")
         time.sleep(1.2)  # when a cell that takes long would say so
@@ -322,19 +309,15 @@ class OnScreen(AtPrompt, ProgramTest):
 
     def test_a_password_is_not_shown(self):
         screen = self.screen()
-        screen.keys("import getpass; secret = getpass.getpass('word: '); secret == 'sesame'", "Enter")
-        screen.wait_for("\nword:")
-        screen.keys("sesame", "Enter")
-        screen.wait_for("\nword:\nTrue\nIn [2]:")
+        screen.enter("import getpass; secret = getpass.getpass('word: '); secret == 'sesame'", "\nword:")
+        screen.enter("sesame", "\nword:\nTrue\nIn [2]:")
 
     def test_ctrl_c_interrupts_a_cell_that_asks_and_ctrl_d_ends_its_input(self):
         screen = self.screen()
-        screen.keys("input('who? ')", "Enter")
-        screen.wait_for("\nwho?")
+        screen.enter("input('who? ')", "\nwho?")
         screen.keys("C-c")
         screen.wait_for("state kept\nIn [2]:")
-        screen.keys("input('again? ')", "Enter")
-        screen.wait_for("\nagain?")
+        screen.enter("input('again? ')", "\nagain?")
         screen.keys("C-d")
         screen.wait_for("In [3]:")
         self.assertIn("EOFError", screen.text())
@@ -344,8 +327,7 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.keys("for i in range(100): print('line', i)", "Enter")
         tail = "".join(f"\nline {i}" for i in range(80, 100))
         screen.wait_for(f"\nline 19\n… 60 lines left out; :expand shows all{tail}\nIn [2]:")
-        screen.keys(":expand", "Enter")
-        screen.wait_for("".join(f"\nline {i}" for i in range(45, 100)) + "\nIn [2]:")
+        screen.enter(":expand", "".join(f"\nline {i}" for i in range(45, 100)) + "\nIn [2]:")
 
     def test_a_long_result_is_collapsed_too(self):
         screen = self.screen(rows=60)
@@ -378,10 +360,9 @@ class OnScreen(AtPrompt, ProgramTest):
 
     def test_json_is_a_folded_tree_that_expand_unfolds(self):
         screen = self.screen()
-        screen.keys("display({'name': 'n' * 60, 'deep': {'er': {'est': [1, 2]}}})", "Enter")
-        screen.wait_for('  "deep": {\n    "er": {… 1 key}\n  }\n}\nIn [2]:')
-        screen.keys(":expand", "Enter")
-        screen.wait_for('    "er": {\n      "est": [\n        1,\n        2\n      ]\n    }\n  }\n}\nIn [2]:')
+        screen.enter("display({'name': 'n' * 60, 'deep': {'er': {'est': [1, 2]}}})",
+                     '  "deep": {\n    "er": {… 1 key}\n  }\n}\nIn [2]:')
+        screen.enter(":expand", '    "er": {\n      "est": [\n        1,\n        2\n      ]\n    }\n  }\n}\nIn [2]:')
 
     def test_a_cell_that_takes_long_says_how_it_is(self):
         screen = self.screen()
@@ -392,51 +373,41 @@ class OnScreen(AtPrompt, ProgramTest):
     def test_cells_are_saved_with_outputs_and_loaded_again(self):
         path = os.path.join(self.state, "cells.ipynb")
         screen = self.screen()
-        screen.keys("x = 6", "Enter")
-        screen.wait_for("In [2]:")
-        screen.keys("x * 7", "Enter")
-        screen.wait_for("In [3]:")
-        screen.keys(f":save {path}", "Enter")
-        screen.wait_for("In [3]:")
+        screen.enter("x = 6", "In [2]:")
+        screen.enter("x * 7", "In [3]:")
+        screen.enter(f":save {path}", "In [3]:")
         with open(path) as file:
             cells = json.load(file)["cells"]
         self.assertEqual(["".join(cell["source"]) for cell in cells], ["x = 6", "x * 7"])
         self.assertEqual(cells[1]["outputs"][0]["data"]["text/plain"], ["42"])
-        screen.keys(":reset", "Enter")
-        screen.wait_for("cellar: a fresh namespace\nIn [1]:")
-        screen.keys("'x' in globals()", "Enter")
-        screen.wait_for("False\nIn [2]:")
-        screen.keys(f":load {path}", "Enter")
-        screen.wait_for("In [2]: x = 6\nIn [3]: x * 7\n42\nIn [4]:")
+        screen.enter(":reset", "cellar: a fresh namespace\nIn [1]:")
+        screen.enter("'x' in globals()", "False\nIn [2]:")
+        screen.enter(f":load {path}", "In [2]: x = 6\nIn [3]: x * 7\n42\nIn [4]:")
+
+    def wait_for_snapshot(self, screen):
+        """It is taken when the session has been idle for a moment; a rewind that is refused names those there are."""
+        def is_kept():
+            screen.enter(":rewind 9", "In [2]:")
+            return "the kept ones stand before 2" in screen.text()
+        wait_until(is_kept, "a snapshot before cell 2")
 
     def test_undo_rewind_and_branch(self):
         screen = self.screen()
-        screen.keys("x = [1]", "Enter")
-        screen.wait_for("In [2]:")
-        time.sleep(0.3)  # snapshots are taken when a session has been idle for a moment
-        screen.keys("x.append(2)", "Enter")
-        screen.wait_for("In [3]:")
-        screen.keys(":undo", "Enter")
-        screen.wait_for("cellar: the state is that of before cell 2\nIn [2]:")
-        screen.keys("x", "Enter")
-        screen.wait_for("\n[1]\nIn [3]:")
-        screen.keys(":branch other", "Enter")
-        screen.wait_for(":switch other goes there\nIn [3]:")
-        screen.keys(":switch other", "Enter")
-        screen.wait_for("other In [3]:")
-        screen.keys("x.append(3); x", "Enter")
-        screen.wait_for("\n[1, 3]\nother In [4]:")
-        screen.keys(":switch main", "Enter")
-        screen.wait_for("\nIn [3]:")
-        screen.keys("x", "Enter")
-        screen.wait_for("\n[1]\nIn [4]:")
-        screen.keys(":rewind 2", "Enter")
-        screen.wait_for("before cell 2\nIn [2]:")
+        screen.enter("x = [1]", "In [2]:")
+        self.wait_for_snapshot(screen)
+        screen.enter("x.append(2)", "In [3]:")
+        screen.enter(":undo", "cellar: the state is that of before cell 2\nIn [2]:")
+        screen.enter("x", "\n[1]\nIn [3]:")
+        screen.enter(":branch other", ":switch other goes there\nIn [3]:")
+        screen.enter(":switch other", "other In [3]:")
+        screen.enter("x.append(3); x", "\n[1, 3]\nother In [4]:")
+        screen.enter(":switch main", "\nIn [3]:")
+        screen.enter("x", "\n[1]\nIn [4]:")
+        screen.enter(":rewind 2", "before cell 2\nIn [2]:")
 
     def test_an_unknown_command_is_said(self):
         screen = self.screen()
-        screen.keys(":nothing", "Enter")
-        screen.wait_for("cellar: no command :nothing; :help lists them\nIn [1]:")
+        screen.enter(":nothing", "cellar: no command :nothing; :help lists them\nIn [1]:")
 
 
 if __name__ == "__main__":

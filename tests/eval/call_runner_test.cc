@@ -68,13 +68,13 @@ class CallRunnerTest : public testing::Test {
 
   absl::StatusOr<CallResult> Run(std::vector<CallCell> cells) {
     absl::StatusOr<CallResult> answer = absl::UnknownError("not done");
-    runner_ = std::make_unique<CallRunner>(
-        *loop_, *session_, Call{.session = "s", .cells = std::move(cells)}, &diary_,
-        [&](absl::StatusOr<CallResult> result) {
-          answer = std::move(result);
-          runner_.reset();
-          loop_->Stop();
-        });
+    runner_ = std::make_unique<CallRunner>(*loop_, *session_,
+                                           Call{.session = "s", .cells = std::move(cells)}, &diary_,
+                                           [&](absl::StatusOr<CallResult> result) {
+                                             answer = std::move(result);
+                                             runner_.reset();
+                                             loop_->Stop();
+                                           });
     loop_->Post([this] { runner_->Start(); });
     loop_->Run();
     return answer;
@@ -179,8 +179,8 @@ TEST_F(CallRunnerTest, SaysAfterHowLongACellTimedOut) {
 }
 
 TEST_F(CallRunnerTest, ResetsBeforeTheCellsThatAskForIt) {
-  const absl::StatusOr<CallResult> result = Run(
-      {{.code = "x = 1"}, {.code = "'x' in globals()", .reset = true}, {.code = "In[1]"}});
+  const absl::StatusOr<CallResult> result =
+      Run({{.code = "x = 1"}, {.code = "'x' in globals()", .reset = true}, {.code = "In[1]"}});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->status, CallStatus::kOk);
   EXPECT_EQ(result->cells[1].outcome.result(), "False");

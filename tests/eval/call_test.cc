@@ -71,27 +71,28 @@ TEST(ParseCallTest, TakesTheOlderShape) {
 }
 
 TEST(ParseCallTest, NamesEveryWrongFieldByItsPath) {
-  EXPECT_EQ(Refusal(R"({"session": 1, "mode": "weekly", "env": {"A": 1, "": "x", "B=C": "y"},
+  EXPECT_EQ(
+      Refusal(R"({"session": 1, "mode": "weekly", "env": {"A": 1, "": "x", "B=C": "y"},
                         "retry": null, "reset": "yes", "nonsense": 0,
                         "cells": [{"code": "1", "timeout": "5"}, 7, {"title": []},
                                   {"code": 1, "language": "js", "Code": "2"}]})"),
-            "session: expected a string, found number\n"
-            "mode: expected \"session\" or \"per-call\", found \"weekly\"\n"
-            "env.: cannot be the name of a variable\n"
-            "env.A: expected a string or null, found number\n"
-            "env.B=C: cannot be the name of a variable\n"
-            "retry: expected \"never\" or \"once\", found null\n"
-            "reset: expected true or false, found \"yes\"\n"
-            "cells[0].timeout: expected a number of seconds, found \"5\"\n"
-            "cells[1]: expected an object, found number\n"
-            "cells[2].code: is missing\n"
-            "cells[2].title: expected a string, found array\n"
-            "cells[3].language: expected \"py\", found \"js\"\n"
-            "cells[3].code: expected a string, found number\n"
-            "cells[3].Code: unknown field; known are language, code, title, timeout, reset\n"
-            "nonsense: unknown field; known are session, cwd, mode, env, owner, retry, background_after, "
-            "parent, timeout, "
-            "reset, cells");
+      "session: expected a string, found number\n"
+      "mode: expected \"session\" or \"per-call\", found \"weekly\"\n"
+      "env.: cannot be the name of a variable\n"
+      "env.A: expected a string or null, found number\n"
+      "env.B=C: cannot be the name of a variable\n"
+      "retry: expected \"never\" or \"once\", found null\n"
+      "reset: expected true or false, found \"yes\"\n"
+      "cells[0].timeout: expected a number of seconds, found \"5\"\n"
+      "cells[1]: expected an object, found number\n"
+      "cells[2].code: is missing\n"
+      "cells[2].title: expected a string, found array\n"
+      "cells[3].language: expected \"py\", found \"js\"\n"
+      "cells[3].code: expected a string, found number\n"
+      "cells[3].Code: unknown field; known are language, code, title, timeout, reset\n"
+      "nonsense: unknown field; known are session, cwd, mode, env, owner, retry, background_after, "
+      "parent, timeout, "
+      "reset, cells");
 }
 
 TEST(ParseCallTest, RefusesWhatHasNothingToRun) {

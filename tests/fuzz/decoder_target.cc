@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "host/wire/messages.h"
+#include "host/wire/bridge_messages.h"
+#include "host/wire/channel_messages.h"
+#include "host/wire/template_messages.h"
 
 namespace cellar {
 namespace {

@@ -177,7 +177,7 @@ TEST_F(SessionTest, InterruptWhileTheWorkerIsBeingMadeDoesNotEndIt) {
   for (int i = 0; i < 20; ++i) {
     session_ = Open();
     std::thread interrupting([&] {
-      absl::SleepFor(i * absl::Microseconds(500));
+      absl::SleepFor(i * absl::Microseconds(500));  // another moment of its making each time
       session_->Interrupt();
     });
     // The time-out is for an interrupt that came before the cell.

@@ -1,5 +1,4 @@
 #include "host/runtime/probe.h"
-#include "host/base/clock.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -11,6 +10,7 @@
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "host/base/clock.h"
 #include "tests/runtime/scratch.h"
 
 namespace cellar::host {
@@ -109,8 +109,10 @@ TEST_F(ProbeTest, DoesNotReadEndlessOutput) {
 
 TEST_F(ProbeTest, IsAnsweredByARealPython) {
   if (!std::filesystem::exists("/usr/bin/python3")) GTEST_SKIP() << "there is no /usr/bin/python3";
-  absl::StatusOr<ProbeAnswer> answer = ProbePython(
-      {.executable = "/usr/bin/python3", .cwd = "/", .deadline = MonotonicNow() + absl::Seconds(30)});
+  absl::StatusOr<ProbeAnswer> answer =
+      ProbePython({.executable = "/usr/bin/python3",
+                   .cwd = "/",
+                   .deadline = MonotonicNow() + absl::Seconds(30)});
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(answer->implementation, "cpython");
   EXPECT_EQ(answer->version.substr(0, 2), "3.");

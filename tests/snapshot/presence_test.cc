@@ -162,8 +162,9 @@ TEST_F(PresenceTest, AProcessPoolFails) {
 
 TEST_F(PresenceTest, ALockThatALostThreadHeldIsFree) {
   Run("import threading, time\nlock, rlock = threading.Lock(), threading.RLock()\n"
-      "def hold():\n    with lock, rlock: time.sleep(1000)\n"
-      "t = threading.Thread(target=hold, daemon=True); t.start()\ntime.sleep(0.05)");
+      "held = threading.Event()\n"
+      "def hold():\n    with lock, rlock: held.set(); time.sleep(1000)\n"
+      "t = threading.Thread(target=hold, daemon=True); t.start()\nheld.wait();");
   EXPECT_EQ(Evaluate("lock.locked()"), "True");
   Restore();
   EXPECT_THAT(RunBriefly("lock.acquire(), rlock.acquire(), t.join(), t.is_alive()"),

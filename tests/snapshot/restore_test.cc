@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "tests/process_stat.h"
 #include "tests/snapshot/snapshot_test.h"
 #include "tests/worker/loop_session.h"
 
@@ -71,10 +72,12 @@ TEST_F(RestoreTest, WhenACellThatHoldsTheInterpreterIsCancelled) {
   StartedCell cell(session(),
                    "x = None\nimport ctypes\nlibc = ctypes.PyDLL(None)\n"
                    "mutex = ctypes.create_string_buffer(64)\nlibc.pthread_mutex_lock(mutex)\n"
-                   "print('ready')\nwhile True:\n    try: libc.pthread_mutex_lock(mutex)\n"
+                   "import os\nprint(os.getpid(), 'ready')\n"
+                   "while True:\n    try: libc.pthread_mutex_lock(mutex)\n"
                    "    except KeyboardInterrupt: pass");
   cell.WaitFor("ready");
-  absl::SleepFor(absl::Milliseconds(200));  // until it waits in C
+  const int pid = std::stoi(cell.text());
+  ASSERT_TRUE(Eventually([&] { return IsAsleep(pid); })) << "it does not wait in C";
   session().Interrupt();
   CellOutcome outcome = cell.Join();
   EXPECT_EQ(outcome.status, CellStatus::kCancelled);

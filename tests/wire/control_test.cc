@@ -5,6 +5,8 @@
 
 #include "gtest/gtest.h"
 #include "host/base/fds.h"
+#include "host/wire/keeper_messages.h"
+#include "host/wire/template_messages.h"
 
 namespace cellar::wire {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "host/wire/messages.h"
+#include "host/wire/channel_messages.h"
 #include "tests/fuzz/decoder_target.h"
 
 namespace cellar {

@@ -1,8 +1,9 @@
-#include "host/wire/messages.h"
-
 #include <string>
 
 #include "gtest/gtest.h"
+#include "host/wire/bridge_messages.h"
+#include "host/wire/channel_messages.h"
+#include "host/wire/template_messages.h"
 
 namespace cellar::wire {
 namespace {

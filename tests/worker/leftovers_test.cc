@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "gtest/gtest.h"
 #include "host/base/fds.h"
 #include "host/base/process.h"
+#include "tests/process_stat.h"
 #include "tests/worker/worker_test.h"
 
 namespace cellar::testing {
@@ -32,25 +32,8 @@ namespace fs = std::filesystem;
 // From the kill to the end of the last process.
 constexpr absl::Duration kLimit = absl::Milliseconds(500 * kSlowness);
 
-struct Process {
-  pid_t parent = 0;
-  char state = '\0';
-};
-
-// Nothing when there is no such process.
-std::optional<Process> Look(pid_t pid) {
-  std::string text;
-  std::getline(std::ifstream(absl::StrCat("/proc/", pid, "/stat")), text, '\0');
-  // The command name stands in parentheses and may itself contain any character.
-  const size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) return std::nullopt;
-  Process process;
-  std::istringstream(text.substr(name_end + 1)) >> process.state >> process.parent;
-  return process;
-}
-
 bool Lives(pid_t pid) {
-  std::optional<Process> process = Look(pid);
+  std::optional<ProcessStat> process = StatOf(pid);
   // A zombie is dead; who does not collect it is its parent's affair.
   return process && process->state != 'Z' && process->state != 'X';
 }
@@ -78,7 +61,7 @@ std::set<pid_t> MarkedWith(const std::string& mark) {
 std::set<pid_t> ChildrenOf(pid_t parent) {
   std::set<pid_t> found;
   ForEachProcess([&](pid_t pid) {
-    std::optional<Process> process = Look(pid);
+    std::optional<ProcessStat> process = StatOf(pid);
     if (process && process->parent == parent) found.insert(pid);
   });
   return found;
@@ -232,8 +215,8 @@ class KilledProcessTest : public WorkerTest {
     worker_ = Number("os.getpid()");
     keeper_ = Number("os.getppid()");
     child_ = Number("child");
-    template_ = Look(keeper_)->parent;
-    ASSERT_EQ(Look(template_)->parent, getpid());
+    template_ = StatOf(keeper_)->parent;
+    ASSERT_EQ(StatOf(template_)->parent, getpid());
   }
 
   pid_t Number(const std::string& expression) { return std::stoi(Evaluate(expression)); }
@@ -287,7 +270,7 @@ TEST_F(KilledProcessTest, ATemplateLeavesItsSessionsAlive) {
 
 TEST_F(KilledProcessTest, AKilledTemplateIsNoZombie) {
   ASSERT_EQ(kill(template_, SIGKILL), 0);
-  EXPECT_TRUE(Eventually([&] { return !Look(template_).has_value(); }, kLimit))
+  EXPECT_TRUE(Eventually([&] { return !StatOf(template_).has_value(); }, kLimit))
       << "not collected by the host";
   EXPECT_THAT(Run("x"), ResultIs("'kept'"));
 }

@@ -1,69 +1,25 @@
-// What cells write, print and display, and how it reaches the host.
+// What cells write and print, and how it reaches the host.
 #include <algorithm>
-#include <csignal>
 #include <fstream>
 #include <string>
-#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
+#include "tests/worker/shown_outputs.h"
 #include "tests/worker/worker_test.h"
 
 namespace cellar::testing {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
-using ::testing::UnorderedElementsAre;
-using Type = CellOutput::Type;
-
-std::string DataOf(const CellOutput& output, std::string_view mime) {
-  for (const wire::MimeEntry& entry : output.data) {
-    if (entry.mime == mime) return entry.data;
-  }
-  return "";
-}
-
-std::vector<std::string> MimesOf(const CellOutput& output) {
-  std::vector<std::string> mimes;
-  for (const wire::MimeEntry& entry : output.data) mimes.push_back(entry.mime);
-  return mimes;
-}
-
-// "out:…" and "err:…" for text, "display:…" and "result:…" with the plain text.
-std::vector<std::string> Shown(const std::vector<CellOutput>& outputs) {
-  std::vector<std::string> shown;
-  for (const CellOutput& output : outputs) {
-    switch (output.type) {
-      case Type::kStdout:
-        shown.push_back("out:" + output.text);
-        break;
-      case Type::kStderr:
-        shown.push_back("err:" + output.text);
-        break;
-      case Type::kDisplay:
-        shown.push_back("display:" + DataOf(output, "text/plain"));
-        break;
-      case Type::kResult:
-        shown.push_back("result:" + DataOf(output, "text/plain"));
-        break;
-      case Type::kStatus:
-        shown.push_back("status");
-        break;
-    }
-  }
-  return shown;
-}
 
 // Bytes, from /proc/self/status.
 int64_t MemoryOf(std::string_view field) {
@@ -261,216 +217,6 @@ TEST_F(OutputTest, NothingPrintedIsLostBySigkill) {
   EXPECT_THAT(outcome, Fails("WorkerDied"));
   EXPECT_EQ(outcome.stdout_text(), expected);
   EXPECT_EQ(outcome.stderr_text(), "first\nsecond\n");
-}
-
-// --- background ---------------------------------------------------------------------------------
-
-TEST_F(OutputTest, WhatATaskPrintsAfterItsCellComesWithTheNextOutcome) {
-  ScratchDirectory scratch;
-  Run("import asyncio\nasync def later():\n    await asyncio.sleep(0.01)\n    print('late')\n    "
-      "display('later')\n"
-      "    open('" +
-      (scratch / "mark").string() + "', 'w').close()\ntask = asyncio.create_task(later())");
-  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(scratch / "mark"); }));
-  CellOutcome next = Run("print('mine')");
-  EXPECT_THAT(Shown(next.outputs), ElementsAre("out:mine\n"));
-  EXPECT_THAT(Shown(next.background), ElementsAre("out:late\n", "display:'later'"));
-  EXPECT_THAT(Run("1").background, IsEmpty()) << "delivered once";
-}
-
-TEST_F(OutputTest, WhatAThreadPrintsAfterItsCellComesWithTheNextOutcome) {
-  ScratchDirectory scratch;
-  ASSERT_TRUE(session().Set("scratch", scratch.path()).ok());
-  Run("import os, threading, time\ndef later():\n"
-      "    while not os.path.exists(scratch + '/go'): time.sleep(0.001)\n"
-      "    print('late')\n    open(scratch + '/mark', 'w').close()\n"
-      "t = threading.Thread(target=later)\nt.start()");
-  std::ofstream(scratch / "go") << "";  // only now has the cell ended
-  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(scratch / "mark"); }));
-  EXPECT_THAT(Shown(Run("1").background), ElementsAre("out:late\n"));
-}
-
-TEST_F(OutputTest, WhatAnEarlierCellsThreadPrintsDuringACellIsNotThatCells) {
-  Run("import threading\ngo = threading.Event()\ndef wait():\n    go.wait()\n    print('of cell "
-      "1')\n"
-      "t = threading.Thread(target=wait)\nt.start()");
-  Watcher watcher;
-  CellOutcome outcome =
-      Run("print('before')\ngo.set()\nt.join()\nprint('after')", {.observer = &watcher});
-  EXPECT_EQ(outcome.stdout_text(), "before\nafter\n");
-  EXPECT_THAT(Shown(outcome.background), ElementsAre("out:of cell 1\n"));
-  EXPECT_EQ(watcher.background(), "of cell 1\n") << "live, too";
-}
-
-TEST_F(OutputTest, WhatAPoolOfAnEarlierCellPrintsForACellIsThatCells) {
-  Run("from concurrent.futures import ThreadPoolExecutor\npool = "
-      "ThreadPoolExecutor(1)\npool.submit(abs, 1).result();");
-  EXPECT_THAT(Run("pool.submit(print, 'for cell 2').result();"), Prints("for cell 2\n"));
-}
-
-TEST_F(OutputTest, WhatAnEarlierCellsTaskPrintsDuringACellIsNotThatCells) {
-  Run("import asyncio\ngo = asyncio.Event()\nasync def wait():\n    await go.wait()\n    print('of "
-      "cell 1')\n"
-      "t = asyncio.create_task(wait())");
-  CellOutcome outcome = Run("print('before')\ngo.set()\nawait t\nprint('after')");
-  EXPECT_EQ(outcome.stdout_text(), "before\nafter\n");
-  EXPECT_THAT(Shown(outcome.background), ElementsAre("out:of cell 1\n"));
-}
-
-TEST_F(OutputTest, WhatATaskOfTheCellItselfPrintsIsTheCells) {
-  EXPECT_THAT(
-      Run("import asyncio\nasync def say(): print('mine')\nawait asyncio.create_task(say())\n"
-          "await asyncio.to_thread(print, 'mine too')"),
-      Prints("mine\nmine too\n"));
-}
-
-TEST_F(OutputTest, BackgroundOutputSurvivesTheDeathOfTheWorker) {
-  const int keeper = std::stoi(Evaluate(
-      "import os, threading, time\ndef later():\n    time.sleep(0.01)\n    print('last words')\n"
-      "    os._exit(3)\nt = threading.Thread(target=later)\nt.start()\nos.getppid()"));
-  ASSERT_TRUE(Eventually([&] { return kill(keeper, 0) != 0; }));
-  EXPECT_THAT(Shown(Run("1").background), ElementsAre("out:last words\n"));
-}
-
-// --- displays -----------------------------------------------------------------------------------
-
-TEST_F(OutputTest, PlainContainersAreDisplayedAsJsonAndText) {
-  CellOutcome outcome = Run("display({'a': [1, 2.5, None, 'ü']}, (1, 2))");
-  ASSERT_THAT(outcome.outputs, SizeIs(2));
-  EXPECT_THAT(MimesOf(outcome.outputs[0]), UnorderedElementsAre("text/plain", "application/json"));
-  EXPECT_EQ(nlohmann::json::parse(DataOf(outcome.outputs[0], "application/json")),
-            nlohmann::json::parse(R"({"a": [1, 2.5, null, "ü"]})"));
-  EXPECT_EQ(DataOf(outcome.outputs[0], "text/plain"), "{'a': [1, 2.5, None, 'ü']}");
-  EXPECT_EQ(nlohmann::json::parse(DataOf(outcome.outputs[1], "application/json")),
-            nlohmann::json::parse("[1, 2]"));
-}
-
-TEST_F(OutputTest, ReprMethodsMakeABundle) {
-  CellOutcome outcome = Run(R"(
-class Rich:
-    def _repr_html_(self): return '<b>hi</b>'
-    def _repr_markdown_(self): return '**hi**'
-    def _repr_png_(self): return b'\x89PNG\r\n\x1a\n'
-    def _repr_latex_(self): raise RuntimeError('skipped')
-    def _repr_json_(self): return {'a': 1}
-    def __repr__(self): return 'plain'
-Rich()
-)");
-  EXPECT_THAT(outcome, ResultIs("plain"));
-  ASSERT_THAT(outcome.outputs, SizeIs(1));
-  const CellOutput& result = outcome.outputs[0];
-  EXPECT_EQ(result.type, Type::kResult);
-  EXPECT_THAT(MimesOf(result), UnorderedElementsAre("text/plain", "text/html", "text/markdown",
-                                                    "image/png", "application/json"));
-  EXPECT_EQ(DataOf(result, "text/html"), "<b>hi</b>");
-  EXPECT_EQ(DataOf(result, "image/png"), "\x89PNG\r\n\x1a\n") << "raw bytes, not base64";
-}
-
-TEST_F(OutputTest, AMimeBundleComesFirst) {
-  CellOutcome outcome = Run(R"(
-class Bundle:
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        data = {'text/plain': 'from the bundle', 'application/x-own+json': {'k': [1]}}
-        return data, {'application/x-own+json': {'m': 1}}
-    def __repr__(self): return 'not this'
-display(Bundle())
-)");
-  ASSERT_THAT(outcome.outputs, SizeIs(1));
-  EXPECT_EQ(DataOf(outcome.outputs[0], "text/plain"), "from the bundle");
-  EXPECT_EQ(nlohmann::json::parse(DataOf(outcome.outputs[0], "application/x-own+json")),
-            nlohmann::json::parse(R"({"k": [1]})"));
-  EXPECT_EQ(nlohmann::json::parse(outcome.outputs[0].metadata)["application/x-own+json"]["m"], 1);
-}
-
-TEST_F(OutputTest, AnUpdateReplacesTheDisplayOfItsId) {
-  CellOutcome outcome =
-      Run("handle = display('old', display_id='it')\ndisplay('other')\nupdate_display('new', "
-          "display_id='it')");
-  EXPECT_THAT(Shown(outcome.outputs), ElementsAre("display:'new'", "display:'other'"));
-  EXPECT_EQ(outcome.outputs[0].display_id, "it");
-  EXPECT_FALSE(outcome.outputs[0].update);
-  CellOutcome later = Run("handle.update('newest')");
-  ASSERT_THAT(Shown(later.outputs), ElementsAre("display:'newest'"));
-  EXPECT_EQ(later.outputs[0].display_id, "it");
-  EXPECT_TRUE(later.outputs[0].update) << "of a display that an earlier cell showed";
-}
-
-TEST_F(OutputTest, ClearOutputRemovesWhatCameBefore) {
-  EXPECT_THAT(Shown(Run("print('a')\ndisplay('b')\nclear_output()\nprint('c')").outputs),
-              ElementsAre("out:c\n"));
-  EXPECT_THAT(Shown(Run("print('a')\nclear_output(wait=True)").outputs), ElementsAre("out:a\n"));
-  EXPECT_THAT(Shown(Run("print('a')\nclear_output(wait=True)\nprint('b')").outputs),
-              ElementsAre("out:b\n"));
-}
-
-TEST_F(OutputTest, ValuesThatJsonCannotHoldNeverBreakAFrame) {
-  for (const char* code : {
-           "display({'nan': float('nan'), 'inf': [float('inf'), float('-inf')]})",
-           "display({'bytes': b'\\xff\\x00', 1: 2, (1, 2): 3, None: 4})",
-           "a = []; a.append(a); display(a)",
-           "a = {}; a['a'] = a; display({'application/json': a, 'text/plain': 'x'}, raw=True)",
-           "d = []\nfor i in range(100000): d = [d]\ndisplay(d)",
-           "display({'big': 10 ** 400, 's': 'a\\ud800b'})",
-       }) {
-    CellOutcome outcome = Run(code);
-    EXPECT_TRUE(outcome.ok()) << code << ::testing::PrintToString(outcome);
-    ASSERT_THAT(outcome.outputs, SizeIs(1)) << code;
-    for (const wire::MimeEntry& entry : outcome.outputs[0].data) {
-      if (entry.kind == wire::MimeKind::kJson) {
-        EXPECT_TRUE(nlohmann::json::accept(entry.data)) << code << "\n"
-                                                        << entry.data.substr(0, 200);
-      }
-    }
-  }
-  EXPECT_THAT(Run("d = []\nfor i in range(100000): d = [d]\nd"), Succeeds()) << "as a result, too";
-  EXPECT_THAT(Run("1"), ResultIs("1"));
-}
-
-TEST_F(OutputTest, IPythonDisplayObjectsAreDisplayed) {
-  if (Evaluate("import importlib.util\nimportlib.util.find_spec('IPython') is not None") !=
-      "True") {
-    GTEST_SKIP() << "IPython is not installed";
-  }
-  CellOutcome outcome =
-      Run("from IPython.display import HTML, Markdown, display as show, clear_output\n"
-          "show(HTML('<i>x</i>'))\ndisplay(Markdown('**x**'))\nHTML('<b>y</b>')");
-  ASSERT_THAT(outcome.outputs, SizeIs(3)) << ::testing::PrintToString(outcome);
-  EXPECT_EQ(DataOf(outcome.outputs[0], "text/html"), "<i>x</i>");
-  EXPECT_EQ(DataOf(outcome.outputs[1], "text/markdown"), "**x**");
-  EXPECT_EQ(DataOf(outcome.outputs[2], "text/html"), "<b>y</b>");
-  EXPECT_THAT(Shown(Run("print('a')\nclear_output()\nprint('b')").outputs), ElementsAre("out:b\n"));
-}
-
-class FigureTest : public OutputTest {
- protected:
-  SessionOptions Options() override { return {.sys_path = {CELLAR_TEST_MODULES}}; }
-};
-
-TEST_F(FigureTest, AnOpenFigureIsShownOnceAtTheEndOfTheCellAndClosed) {
-  CellOutcome outcome =
-      Run("import matplotlib\nimport matplotlib.pyplot as "
-          "plt\nplt.figure()\nplt.figure()\nprint('drawn')");
-  ASSERT_THAT(outcome.outputs, SizeIs(3)) << ::testing::PrintToString(outcome);
-  EXPECT_EQ(outcome.outputs[0].text, "drawn\n");
-  EXPECT_EQ(DataOf(outcome.outputs[1], "image/png"), "\x89PNG\r\n\x1a\nfigure 1");
-  EXPECT_EQ(DataOf(outcome.outputs[2], "image/png"), "\x89PNG\r\n\x1a\nfigure 2");
-  EXPECT_THAT(Run("plt.get_fignums()").outputs, SizeIs(1)) << "only the result";
-}
-
-TEST_F(FigureTest, AFigureThatTheCellShowedIsNotShownAgain) {
-  Run("import matplotlib.pyplot as plt");
-  EXPECT_THAT(Run("display(plt.figure())").outputs, SizeIs(1));
-  EXPECT_THAT(Run("plt.figure()\nplt.show()").outputs, SizeIs(1));
-  CellOutcome result = Run("plt.figure()");
-  ASSERT_THAT(result.outputs, SizeIs(1));
-  EXPECT_EQ(result.outputs[0].type, Type::kResult);
-}
-
-TEST_F(FigureTest, FiguresOfACellThatFailsAreShown) {
-  CellOutcome outcome = Run("import matplotlib.pyplot as plt\nplt.figure()\n1 / 0");
-  EXPECT_THAT(outcome, Fails("ZeroDivisionError"));
-  ASSERT_THAT(outcome.outputs, SizeIs(1));
-  EXPECT_EQ(DataOf(outcome.outputs[0], "image/png"), "\x89PNG\r\n\x1a\nfigure 1");
 }
 
 // --- much ---------------------------------------------------------------------------------------

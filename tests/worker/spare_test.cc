@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
+#include "host/base/process.h"
 #include "tests/worker/worker_test.h"
 
 namespace cellar::testing {
@@ -38,14 +38,7 @@ class SpareTest : public WorkerTest {
 
  private:
   static bool IsOurs(pid_t pid) {
-    while (pid > 1 && pid != getpid()) {
-      std::string stat;
-      std::getline(std::ifstream(absl::StrCat("/proc/", pid, "/stat")), stat);
-      char state;
-      pid_t parent = 0;
-      std::istringstream(stat.substr(stat.rfind(')') + 1)) >> state >> parent;
-      pid = parent;
-    }
+    while (pid > 1 && pid != getpid()) pid = ParentOf(pid);
     return pid == getpid();
   }
 };

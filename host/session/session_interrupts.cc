@@ -1,0 +1,69 @@
+// The part of a session that ends cells before their time: interrupts and time-outs.
+#include <algorithm>
+#include <utility>
+
+#include "host/session/session.h"
+
+namespace cellar::host {
+
+bool Session::Interrupt() {
+  RunningCell* innermost = cells_.Innermost();
+  if (innermost == nullptr) {
+    if (cells_.outer != nullptr || !next_is_cell()) return false;
+    std::get<CellJob>(queue_.front()).interrupted = true;
+    return true;
+  }
+  if (restore_) {
+    // Its worker has died; it must not run again.
+    for (RunningCell* cell : cells_.All()) cell->interrupted = true;
+    return true;
+  }
+  // One after the other from the inside: an interrupt names one cell.
+  for (RunningCell* cell : cells_.All()) cell->interrupt_after_nested = true;
+  Interrupt(*innermost);
+  return true;
+}
+
+void Session::InterruptNested(uint64_t call) {
+  auto& nested = cells_.nested;
+  auto cell = std::find_if(nested.begin(), nested.end(),
+                           [call](const auto& each) { return each->parent == call; });
+  if (cell == nested.end() || restore_) return;
+  for (; cell != nested.end(); ++cell) (*cell)->interrupt_after_nested = true;
+  Interrupt(*cells_.Innermost());
+}
+
+void Session::Interrupt(RunningCell& cell) {
+  if (cell.ladder != nullptr) return cell.ladder->KillNow();
+  if (!worker_ready_) {
+    // A worker that is just being made has no handler for the signal yet.
+    if (!std::exchange(cell.interrupt_when_ready, true)) return;
+    cell.interrupted = cell.killed = true;
+    return worker_->Kill();
+  }
+  cell.ladder =
+      std::make_unique<InterruptLadder>(loop_, *worker_, cell.number(), options_.interrupt_grace);
+  // After the interrupt has its target: a call that is answered so looks for it.
+  if (bridge_ != nullptr) bridge_->CancelCell(cell.number());
+}
+
+void Session::InterruptNextOuter() {
+  RunningCell* outer = cells_.Innermost();
+  if (outer != nullptr && outer->interrupt_after_nested && outer->ladder == nullptr &&
+      !outer->interrupt_when_ready) {
+    Interrupt(*outer);
+  }
+}
+
+void Session::RestartTimeout(RunningCell& cell) {
+  // Time in which the host has to answer is not the cell's.
+  if (bridge_ != nullptr && bridge_->HasCalls(cell.number())) return cell.StopTimeout();
+  cell.RestartTimeout([this, &cell] { OnTimeout(cell); });
+}
+
+void Session::OnTimeout(RunningCell& cell) {
+  cell.outcome.timed_out = true;
+  Interrupt(cell);
+}
+
+}  // namespace cellar::host

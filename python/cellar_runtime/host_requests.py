@@ -1,0 +1,45 @@
+"""What the host asks of a session beside running cells: to bind a name, to read one, to look at a text. Each request is
+answered once."""
+__builtins__ = __import__("builtins").__dict__.copy()
+
+import _cellar
+from cellar_runtime import late_import, values
+
+_JSON, _BYTES, _ABSENT, _FAILED = 0, 1, 2, 3  # wire::ValueKind
+_NO_VALUE = object()
+
+
+def bind(names: dict, request: int, name: str, is_json: bool, data: bytes) -> None:
+    try:
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} is not a name")
+        names[name] = values.decode(is_json, data)
+    except Exception as error:
+        _cellar.send_value(request, _FAILED, str(error).encode("utf-8", "backslashreplace"))
+    else:
+        _cellar.send_value(request, _ABSENT, b"")
+
+
+def read(names: dict, request: int, name: str) -> None:
+    value = names.get(name, _NO_VALUE)
+    if value is _NO_VALUE:
+        _cellar.send_value(request, _ABSENT, b"")
+        return
+    try:
+        is_json, data = values.encode(value)
+    except Exception as error:
+        reason = f"{name} is a {type(value).__name__} that JSON cannot hold: {error}"
+        _cellar.send_value(request, _FAILED, reason.encode("utf-8", "backslashreplace"))
+    else:
+        _cellar.send_value(request, _JSON if is_json else _BYTES, data)
+
+
+def query(names: dict, request: int, kind: int, text: bytes, cursor: int, with_source: bool) -> None:
+    try:
+        queries = late_import.load("cellar_runtime.queries")
+        data = queries.answer(names, kind, text.decode("utf-8", "replace"), cursor, with_source)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        _cellar.send_query_answer(request, False, reason.encode("utf-8", "backslashreplace"))
+    else:
+        _cellar.send_query_answer(request, True, data)

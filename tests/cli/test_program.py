@@ -1,0 +1,51 @@
+"""What the program says of itself and of its surroundings: help, version, `cellar doctor`."""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+from program import ProgramTest
+
+
+class Doctor(ProgramTest):
+    def test_it_shows_what_it_found_and_that_it_works(self):
+        code, out, err = self.run_cellar("doctor")
+        self.assertEqual((code, err), (0, ""))
+        for word in ("interpreter", "libpython", "worker program", "tool mode", "pidfd", "first result", "round trip", "all is well"):
+            self.assertIn(word, out)
+
+    def test_it_tells_of_every_python_why_it_was_taken_or_passed_over(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", folder + "/venv"], check=True)
+            os.mkdir(folder + "/.venv")
+            code, out, _ = self.run_cellar("doctor", "--cwd", folder, env={"HOME": folder, "VIRTUAL_ENV": "/no/such"})
+            self.assertEqual(code, 0)
+            rows = dict(re.split(r" {2,}", line, maxsplit=1) for line in re.findall(r"^  (\S+ {2,}.*)", out, re.M))
+            self.assertEqual(rows["setting"], "not given")
+            self.assertIn("/no/such: passed over: ", rows["VIRTUAL_ENV"])
+            self.assertEqual(rows["CONDA_PREFIX"], "not set")
+            self.assertIn("passed over: there is no bin/python in", rows[".venv"])
+            self.assertEqual(rows["venv"], f"{folder}/venv: taken")
+            self.assertRegex(rows["PATH"], "^/usr/bin/python.*: not looked at, since another one comes first$")
+            self.assertIn("built-in", rows)
+
+    def test_it_names_the_problem(self):
+        code, out, _ = self.run_cellar("doctor", env={"PYTHONHOME": "/no/such"})
+        self.assertEqual(code, 3)
+        self.assertIn("PROBLEM", out)
+        self.assertRegex(out, r"tool mode +bash-only")
+
+
+class Program(ProgramTest):
+    def test_without_arguments_and_terminal_it_shows_its_help(self):
+        code, out, _ = self.run_cellar()
+        self.assertEqual(code, 0)
+        self.assertIn("eval", out)
+
+    def test_it_knows_its_version(self):
+        self.assertRegex(self.run_cellar("--version")[1], r"^cellar \d+\.\d+\.\d+\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()
