@@ -1,15 +1,19 @@
 # Builds with -fsanitize=thread: calls of Abseil's locks go through tests/tsan/absl_locks.cc, which tells the sanitizer
 # of them. The names are those of Debian's Abseil, an inline namespace included.
-add_library(cellar_tsan STATIC ${PROJECT_SOURCE_DIR}/tests/tsan/absl_locks.cc)
+add_library(cellar_tsan STATIC ${PROJECT_SOURCE_DIR}/tests/tsan/absl_locks.cc ${PROJECT_SOURCE_DIR}/tests/tsan/options.cc)
 target_link_libraries(cellar_tsan PUBLIC absl::synchronization absl::time)
+# Of every process that a test starts, wherever its stderr goes.
+set(CELLAR_TSAN_REPORTS ${CMAKE_BINARY_DIR}/reports)
+target_compile_definitions(cellar_tsan PRIVATE CELLAR_TSAN_REPORTS="${CELLAR_TSAN_REPORTS}")
+target_link_options(cellar_tsan INTERFACE LINKER:--undefined=cellar_tsan_options)
 foreach(symbol
     _ZN4absl7debian35MutexD1Ev
     _ZN4absl7debian35Mutex4LockEv
     _ZN4absl7debian35Mutex6UnlockEv
+    _ZN4absl7debian35Mutex8LockWhenERKNS0_9ConditionE
+    _ZN4absl7debian35Mutex19LockWhenWithTimeoutERKNS0_9ConditionENS0_8DurationE
     _ZN4absl7debian35Mutex5AwaitERKNS0_9ConditionE
     _ZN4absl7debian35Mutex16AwaitWithTimeoutERKNS0_9ConditionENS0_8DurationE
-    _ZN4absl7debian37CondVar4WaitEPNS0_5MutexE
-    _ZN4absl7debian37CondVar15WaitWithTimeoutEPNS0_5MutexENS0_8DurationE
     _ZN4absl7debian312Notification6NotifyEv
     _ZNK4absl7debian312Notification19WaitForNotificationEv
     _ZNK4absl7debian312Notification30WaitForNotificationWithTimeoutENS0_8DurationE)

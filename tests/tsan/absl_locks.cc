@@ -10,7 +10,6 @@
 #include "absl/time/time.h"
 
 using absl::Condition;
-using absl::CondVar;
 using absl::Duration;
 using absl::Mutex;
 using absl::Notification;
@@ -64,6 +63,19 @@ CELLAR_WRAP(void, _ZN4absl7debian35Mutex6UnlockEv, Mutex* mutex) {
   __real__ZN4absl7debian35Mutex6UnlockEv(mutex);
 }
 
+CELLAR_WRAP(void, _ZN4absl7debian35Mutex8LockWhenERKNS0_9ConditionE, Mutex* mutex,
+            const Condition& condition) {
+  Locking locking(mutex);
+  __real__ZN4absl7debian35Mutex8LockWhenERKNS0_9ConditionE(mutex, condition);
+}
+
+CELLAR_WRAP(bool, _ZN4absl7debian35Mutex19LockWhenWithTimeoutERKNS0_9ConditionENS0_8DurationE,
+            Mutex* mutex, const Condition& condition, Duration limit) {
+  Locking locking(mutex);
+  return __real__ZN4absl7debian35Mutex19LockWhenWithTimeoutERKNS0_9ConditionENS0_8DurationE(
+      mutex, condition, limit);
+}
+
 CELLAR_WRAP(void, _ZN4absl7debian35Mutex5AwaitERKNS0_9ConditionE, Mutex* mutex,
             const Condition& condition) {
   Locking locking(GiveAway(mutex));
@@ -75,18 +87,6 @@ CELLAR_WRAP(bool, _ZN4absl7debian35Mutex16AwaitWithTimeoutERKNS0_9ConditionENS0_
   Locking locking(GiveAway(mutex));
   return __real__ZN4absl7debian35Mutex16AwaitWithTimeoutERKNS0_9ConditionENS0_8DurationE(
       mutex, condition, limit);
-}
-
-CELLAR_WRAP(void, _ZN4absl7debian37CondVar4WaitEPNS0_5MutexE, CondVar* changed, Mutex* mutex) {
-  Locking locking(GiveAway(mutex));
-  __real__ZN4absl7debian37CondVar4WaitEPNS0_5MutexE(changed, mutex);
-}
-
-CELLAR_WRAP(bool, _ZN4absl7debian37CondVar15WaitWithTimeoutEPNS0_5MutexENS0_8DurationE,
-            CondVar* changed, Mutex* mutex, Duration limit) {
-  Locking locking(GiveAway(mutex));
-  return __real__ZN4absl7debian37CondVar15WaitWithTimeoutEPNS0_5MutexENS0_8DurationE(changed, mutex,
-                                                                                     limit);
 }
 
 CELLAR_WRAP(void, _ZN4absl7debian312Notification6NotifyEv, Notification* notification) {
