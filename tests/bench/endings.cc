@@ -13,17 +13,15 @@
 #include "tests/bench/must.h"
 #include "tests/bench/processes.h"
 #include "tests/bench/samples.h"
+#include "tests/process_stat.h"
 
 namespace cellar::bench {
 namespace {
 
-// From the word that code has begun to the moment it is surely in its wait or loop.
-constexpr absl::Duration kWellInside = absl::Milliseconds(3);
-
 // A cell that goes on until something is done to it.
 class LongCell : private CellObserver {
  public:
-  // Returns when the cell has printed "go" and is well inside what comes after it.
+  // Returns when the cell has printed "go".
   LongCell(Session& session, std::string code) {
     outcome_ = std::async(std::launch::async, [this, &session, code = std::move(code)] {
       absl::StatusOr<CellOutcome> outcome = session.Run(code, {.observer = this});
@@ -31,7 +29,6 @@ class LongCell : private CellObserver {
       return outcome;
     });
     started_.WaitForNotification();
-    absl::SleepFor(kWellInside);
   }
 
   CellOutcome Outcome() { return Must(outcome_.get()); }
@@ -54,16 +51,18 @@ struct Interruptible {
   const char* name;
   const char* cell;    // after `import asyncio, time`
   const char* script;  // of plain Python: a function `wait`
+  bool sleeps;         // after "go"; otherwise it is in its loop at once
 };
 
 constexpr Interruptible kInterruptibles[] = {
     {"interrupt_busy", "print('go', flush=True)\nwhile True: pass",
-     "def wait():\n  print('go', flush=True)\n  while True: pass\n"},
+     "def wait():\n  print('go', flush=True)\n  while True: pass\n", /*sleeps=*/false},
     {"interrupt_sleep", "print('go', flush=True)\ntime.sleep(60)",
-     "def wait():\n  print('go', flush=True)\n  time.sleep(60)\n"},
+     "def wait():\n  print('go', flush=True)\n  time.sleep(60)\n", /*sleeps=*/true},
     {"interrupt_await", "print('go', flush=True)\nawait asyncio.sleep(60)",
      "async def work():\n  print('go', flush=True)\n  await asyncio.sleep(60)\n"
-     "def wait(): asyncio.run(work())\n"},
+     "def wait(): asyncio.run(work())\n",
+     /*sleeps=*/true},
 };
 
 // Idle until it is told to go, so that it takes no processor from the cell.
@@ -72,15 +71,29 @@ constexpr char kInterruptLoop[] =
     "  try: wait()\n"
     "  except KeyboardInterrupt: print('out', flush=True)\n";
 
+pid_t WorkerOf(Session& session) {
+  pid_t worker = 0;
+  if (!absl::SimpleAtoi(*MustRun(session, "import asyncio, os, time; os.getpid()").result(),
+                        &worker)) {
+    Fail("a worker does not know its pid");
+  }
+  return worker;
+}
+
+void WaitUntilAsleep(pid_t pid) {
+  while (!testing::IsAsleep(pid)) absl::SleepFor(absl::Microseconds(100));
+}
+
 void MeasureInterrupt(Host& host, const Interruptible& what, int count) {
   std::unique_ptr<Session> session = Must(host.Open());
-  MustRun(*session, "import asyncio, time");
+  const pid_t worker = WorkerOf(*session);
   Program python(
       {kPython, "-c", absl::StrCat("import asyncio, sys, time\n", what.script, kInterruptLoop)});
   Samples ours;
   Samples plain;
   for (int i = 0; i < count; ++i) {
     LongCell cell(*session, what.cell);
+    if (what.sleeps) WaitUntilAsleep(worker);
     const Clock::time_point interrupted = Clock::now();
     session->Interrupt();
     const CellOutcome outcome = cell.Outcome();
@@ -91,7 +104,7 @@ void MeasureInterrupt(Host& host, const Interruptible& what, int count) {
 
     python.Write("\n");
     python.ReadUntil("go\n");
-    absl::SleepFor(kWellInside);
+    if (what.sleeps) WaitUntilAsleep(python.pid());
     plain.Add(SecondsOf([&] {
       kill(python.pid(), SIGINT);
       python.ReadUntil("out\n");
@@ -107,11 +120,9 @@ void MeasureDeath(Host& host, int count) {
   std::unique_ptr<Session> session = Must(host.Open());
   Samples noticed;
   for (int i = 0; i < count; ++i) {
-    pid_t worker = 0;
-    if (!absl::SimpleAtoi(*MustRun(*session, "import os, time; os.getpid()").result(), &worker)) {
-      Fail("a worker does not know its pid");
-    }
+    const pid_t worker = WorkerOf(*session);
     LongCell cell(*session, "print('go', flush=True); time.sleep(60)");
+    WaitUntilAsleep(worker);
     const Clock::time_point killed = Clock::now();
     kill(worker, SIGKILL);
     if (!cell.Outcome().death) Fail("a killed worker is not reported as dead");

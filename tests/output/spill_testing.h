@@ -64,18 +64,20 @@ class StalledDisk {
   }
   ~StalledDisk() { Release(); }
 
-  void Release() { is_stalled = false; }
+  void Release() {
+    is_stalled = false;
+    is_stalled.notify_all();
+  }
 
   // Returns when a thread waits in a write.
-  void WaitForWriter() const {
-    while (!is_waited_for) usleep(1000);
-  }
+  void WaitForWriter() const { is_waited_for.wait(false); }
 
   static void BeforeWrite(int fd) {
     struct stat info;
     if (!is_stalled || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return;
     is_waited_for = true;
-    while (is_stalled) usleep(1000);
+    is_waited_for.notify_all();
+    is_stalled.wait(true);
   }
 
  private:
