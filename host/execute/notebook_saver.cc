@@ -92,15 +92,16 @@ void NotebookSaver::Pump() {
 void NotebookSaver::Start() {
   loop_.Cancel(std::exchange(rest_timer_, 0));
   changed_ = false;
-  saving_ = std::async(std::launch::async, [this, alive = alive_, loop = &loop_, target = target_,
-                                            content = content_()]() mutable {
-    Saved saved = Save(std::move(target), std::move(content));
+  std::promise<Saved> saved;
+  saving_ = saved.get_future();
+  thread_.Run([this, alive = alive_, loop = &loop_, saved = std::move(saved), target = target_,
+               content = content_()]() mutable {
+    saved.set_value(Save(std::move(target), std::move(content)));
     loop->Post([this, alive] {
       if (!*alive || !saving_.valid()) return;
       TakeSaved();
       Pump();
     });
-    return saved;
   });
 }
 

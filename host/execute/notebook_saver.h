@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "host/base/atomic_file.h"
 #include "host/base/event_loop.h"
+#include "host/base/task_thread.h"
 
 namespace cellar::host {
 
@@ -68,6 +69,7 @@ class NotebookSaver {
   absl::AnyInvocable<void(absl::Status)> on_finished_;
   // False once the saver is gone; tasks posted from its thread look here first.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  TaskThread thread_;  // the last member: it ends before what it uses
 };
 
 }  // namespace cellar::host
