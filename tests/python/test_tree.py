@@ -44,7 +44,7 @@ class Tree(HelperTest):
         # Python's own ways to make and to remove it call themselves.
         subprocess.run(["mkdir", "-p", self.path("/".join("d" * levels))], check=True)
         self.addCleanup(subprocess.run, ["rm", "-r", self.path("d")], check=True)
-        self.assertEqual(tree(self.folder, max_depth=levels).count("d/"), levels)
+        self.assertEqual(tree(self.folder, max_depth=levels).count("─ d/"), levels)
 
     def test_many_entries_are_cut(self):
         for number in range(9):
