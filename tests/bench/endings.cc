@@ -81,7 +81,11 @@ pid_t WorkerOf(Session& session) {
 }
 
 void WaitUntilAsleep(pid_t pid) {
-  while (!testing::IsAsleep(pid)) absl::SleepFor(absl::Microseconds(100));
+  const absl::Time deadline = absl::Now() + absl::Seconds(10);
+  while (!testing::IsAsleep(pid)) {
+    if (absl::Now() > deadline) Fail("a cell that sleeps is busy, or gone");
+    absl::SleepFor(absl::Microseconds(100));
+  }
 }
 
 void MeasureInterrupt(Host& host, const Interruptible& what, int count) {
