@@ -3,18 +3,21 @@
 
 namespace cellar {
 
-// AddressSanitizer's shadow memory counts against every limit of memory.
+// Its shadow memory counts against every limit of memory of a worker. ThreadSanitizer watches the
+// host only.
 #if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kSanitized = true;
+inline constexpr bool kWorkerSanitized = true;
 #else
-inline constexpr bool kSanitized = false;
+inline constexpr bool kWorkerSanitized = false;
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kHostSanitized = true;
+#else
+inline constexpr bool kHostSanitized = false;
 #endif
 
 // Limits of time are so many times as long; the true ones hold in a release build.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr int kSlowness = 10;
-#else
-inline constexpr int kSlowness = 1;
-#endif
+inline constexpr int kSlowness = kHostSanitized ? 10 : 1;
 
 }  // namespace cellar

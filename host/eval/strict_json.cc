@@ -1,5 +1,8 @@
 #include "host/eval/strict_json.h"
 
+#include <charconv>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -91,6 +94,33 @@ class SyntaxCheck : public nlohmann::json_sax<json> {
   std::string problem_;
 };
 
+// The value of the four digits after \u at the beginning of `text`, or 0.
+uint32_t EscapedUnit(std::string_view text) {
+  if (text.size() < 6 || !text.starts_with("\\u")) return 0;
+  uint32_t unit = 0;
+  const char* const end = text.data() + 6;
+  return std::from_chars(text.data() + 2, end, unit, 16).ptr == end ? unit : 0;
+}
+
+// Where programs cut strings of UTF-16 in the middle of a pair, they escape the half that is left:
+// it is read as U+FFFD, as it is in what cells send. Nothing if there is none.
+std::optional<std::string> WithHalfPairsReplaced(std::string_view text) {
+  std::optional<std::string> replaced;
+  size_t size = 0;
+  for (size_t at = text.find('\\'); at < text.size(); at = text.find('\\', at + size)) {
+    const uint32_t unit = EscapedUnit(text.substr(at));
+    const bool is_half = unit >= 0xD800 && unit < 0xE000;
+    const bool is_first = is_half && unit < 0xDC00;
+    const uint32_t next = is_first ? EscapedUnit(text.substr(at + 6)) : 0;
+    const bool is_pair = next >= 0xDC00 && next < 0xE000;
+    size = is_pair ? 12 : is_half ? 6 : 2;
+    if (!is_half || is_pair) continue;
+    if (!replaced.has_value()) replaced = text;
+    replaced->replace(at, 6, "\\uFFFD");
+  }
+  return replaced;
+}
+
 }  // namespace
 
 std::string Shortened(std::string_view text) {
@@ -112,8 +142,26 @@ absl::StatusOr<json> ParseStrictJson(std::string_view text, size_t max_bytes, si
         absl::StrCat("request: has ", text.size(), " bytes, more than ", max_bytes));
   }
   SyntaxCheck syntax(max_depth);
-  if (!json::sax_parse(text, &syntax)) return absl::InvalidArgumentError(syntax.problem());
-  return json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json::sax_parse(text, &syntax)) {
+    return json::parse(text, nullptr, /*allow_exceptions=*/false);
+  }
+  if (const std::optional<std::string> replaced = WithHalfPairsReplaced(text)) {
+    return ParseStrictJson(*replaced, max_bytes, max_depth);
+  }
+  return absl::InvalidArgumentError(syntax.problem());
+}
+
+json ReadableFields(std::string_view text) {
+  json fields = json::object();
+  std::string name;
+  const auto keep = [&](int depth, json::parse_event_t event, json& value) {
+    if (depth != 1) return depth == 0;
+    if (event == json::parse_event_t::key) name = value;
+    if (event == json::parse_event_t::value) fields.emplace(name, value);
+    return event == json::parse_event_t::key;
+  };
+  (void)json::parse(text, keep, /*allow_exceptions=*/false);
+  return fields;
 }
 
 }  // namespace cellar::host

@@ -14,9 +14,13 @@ namespace cellar::host {
 // A request needs three levels.
 inline constexpr size_t kMaxRequestDepth = 16;
 
-// An InvalidArgument says what is wrong, and where.
+// An InvalidArgument says what is wrong, and where. An escape that is half of a surrogate pair is
+// read as U+FFFD.
 absl::StatusOr<nlohmann::json> ParseStrictJson(std::string_view text, size_t max_bytes,
                                                size_t max_depth = kMaxRequestDepth);
+// Those fields of a document that cannot be parsed which stand before the fault and are no arrays
+// or objects: enough to tell whom to answer.
+nlohmann::json ReadableFields(std::string_view text);
 
 // Text of the client, short and printable, for messages.
 std::string Shortened(std::string_view text);

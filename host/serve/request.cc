@@ -313,6 +313,40 @@ absl::StatusOr<What> ReadTyped(json& request) {
                     [](std::string* text, const RequestType& known) { *text += known.name; })));
 }
 
+bool IsReply(const json& request) { return request.value("type", json()) == "reply"; }
+
+// A cell waits for the answer that cannot be read, and learns why there is none.
+absl::StatusOr<What> FailedReply(const json& call, const absl::Status& problem) {
+  if (!call.is_number_unsigned()) return problem;
+  return ReplyRequest{
+      .call = call.get<uint64_t>(),
+      .answer = {.error = absl::StrCat("its answer cannot be read: ", problem.message())}};
+}
+
+absl::StatusOr<What> ReadUnparsable(std::string_view line, const absl::Status& problem,
+                                    RequestId& id) {
+  json fields = ReadableFields(line);
+  if (IsReply(fields)) return FailedReply(fields["call"], problem);
+  (void)ReadId(fields, id);
+  return problem;
+}
+
+absl::StatusOr<What> ReadRequest(json request, RequestId& id) {
+  if (!request.is_object()) return absl::InvalidArgumentError("request: expected an object");
+  // The runner of old is told to exit without an id.
+  if (request == json{{"type", "exit"}}) return ExitRequest{};
+  // An answer needs no answer.
+  if (IsReply(request)) {
+    const json call = request.value("call", json());
+    absl::StatusOr<What> reply = ReadTyped(request);
+    return reply.ok() ? reply : FailedReply(call, reply.status());
+  }
+  CELLAR_RETURN_IF_ERROR(ReadId(request, id));
+  if (request.contains("type")) return ReadTyped(request);
+  if (request.contains("code")) return ReadBare(request);
+  return absl::InvalidArgumentError("type: is missing, and so is the code of a bare request");
+}
+
 }  // namespace
 
 std::vector<std::string_view> RequestNames() {
@@ -322,18 +356,9 @@ std::vector<std::string_view> RequestNames() {
 }
 
 absl::StatusOr<Request> ParseRequest(std::string_view line, RequestId& id) {
-  CELLAR_ASSIGN_OR_RETURN(json request, ParseStrictJson(line, kMaxLineBytes, kMaxDepth));
-  if (!request.is_object()) return absl::InvalidArgumentError("request: expected an object");
-  // The runner of old is told to exit without an id.
-  if (request == json{{"type", "exit"}}) return Request{.id = id, .what = ExitRequest{}};
-  // An answer needs no answer.
-  const bool is_reply = request.contains("type") && request["type"] == "reply";
-  if (!is_reply) CELLAR_RETURN_IF_ERROR(ReadId(request, id));
-  const bool is_bare = !request.contains("type") && request.contains("code");
-  if (!is_bare && !request.contains("type")) {
-    return absl::InvalidArgumentError("type: is missing, and so is the code of a bare request");
-  }
-  absl::StatusOr<What> what = is_bare ? ReadBare(request) : ReadTyped(request);
+  absl::StatusOr<json> request = ParseStrictJson(line, kMaxLineBytes, kMaxDepth);
+  absl::StatusOr<What> what = request.ok() ? ReadRequest(*std::move(request), id)
+                                           : ReadUnparsable(line, request.status(), id);
   if (!what.ok()) return what.status();
   return Request{.id = id, .what = *std::move(what)};
 }

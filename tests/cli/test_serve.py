@@ -322,7 +322,7 @@ class BadClients(ServeTest):
         client = self.serve()
         client.eval("x = 1")
         for line in (b"nonsense\n", b"[1]\n", b"{}\n", b'{"id": 1.5, "code": "1"}\n', b"\xff\xfe\n", b"[" * 100000 + b"\n",
-                     b'{"id": "a", "id": "b", "code": "1"}\n', b'{"code": "1"}\n'):
+                     b'{"code": "1"}\n'):
             client.send_bytes(line)
             frame = client.next_frame("")
             self.assertEqual((frame["type"], frame["id"], frame["ename"]), ("error", "", "ProtocolError"), line[:40])
@@ -331,6 +331,10 @@ class BadClients(ServeTest):
                         {"type": "sessions", "extra": 1}, {"type": "reset", "session": 7}, {"type": 3}):
             client.send(id="q", **request)
             self.assertEqual(client.next_frame("q")["status"], "refused", request)
+        for line in (b'{"id": "q", "code": 1, \n', b'{"id": "q", "code": NaN}\n', b'{"id": "q", "id": "b", "code": "1"}\n',
+                     b'{"id": "q", "code": ' + b"[" * 100000 + b"\n"):
+            client.send_bytes(line)
+            self.assertEqual(client.next_frame("q")["status"], "refused", line[:40])
         self.assertEqual(client.value("x"), "1")
 
     def test_an_id_can_be_used_once_at_a_time(self):

@@ -59,6 +59,20 @@ class Bridge(ServeTest):
         error = self.done(client, "a")["result"]["cells"][0]["error"]
         self.assertIn("it failed", error["evalue"])
 
+    def test_an_answer_that_cannot_be_read_is_an_error_of_the_call(self):
+        client = self.serve_tools()
+        for reply in ({"value": float("nan")}, {"value": 1, "extra": 2}, {"images": "?"}, {"error": 3}):
+            client.send(id="a", type="eval", cells=[{"code": "tool.hang({})"}])
+            client.send(type="reply", call=client.next_frame("a", "call")["call"], **reply)
+            error = client.done("a")["result"]["cells"][0]["error"]
+            self.assertIn("its answer cannot be read", error["evalue"], reply)
+
+    def test_half_of_a_character_in_an_answer_is_replaced(self):
+        client = self.serve_tools()
+        client.send(id="a", type="eval", cells=[{"code": "tool.hang({})"}])
+        client.send(type="reply", call=client.next_frame("a", "call")["call"], value="cut \ud83d")
+        self.assertEqual(client.done("a")["result"]["text"], "'cut \ufffd'")
+
     def test_a_cancelled_cell_withdraws_its_call_and_a_late_answer_harms_nothing(self):
         client = self.serve_tools()
         client.send(id="a", type="eval", cells=[{"code": "tool.hang({})"}])

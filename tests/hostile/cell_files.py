@@ -61,7 +61,7 @@ def parse_cell(text):
 
 def read_json_cells(path):
     """One JSON object a line: `id`, `code`, `timeout` in seconds; `act` "kill9" for a kill from outside. Those whose code
-    is not Unicode are left out."""
+    has half of a surrogate pair are left out: ipykernel's client does not send them."""
     cells = []
     with open(path, encoding="utf-8") as file:
         for fields in map(json.loads, file):

@@ -43,7 +43,7 @@ struct HostileCell {
 absl::StatusOr<std::vector<HostileCell>> ReadCellFiles(const std::filesystem::path& directory);
 
 // A file with one JSON object a line: `id`, `code`, `timeout` in seconds; `act` "kill9" for a kill
-// from outside. Lines that are not JSON, since their code is not Unicode, are left out.
+// from outside.
 absl::StatusOr<std::vector<HostileCell>> ReadHostileCells(std::string_view path);
 
 }  // namespace cellar::host

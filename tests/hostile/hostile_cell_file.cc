@@ -3,6 +3,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "host/base/status.h"
+#include "host/eval/call_fields.h"
+#include "host/eval/strict_json.h"
 #include "nlohmann/json.hpp"
 #include "tests/hostile/hostile_cell.h"
 
@@ -13,8 +16,7 @@ absl::StatusOr<std::vector<HostileCell>> ReadHostileCells(std::string_view path)
   if (!file) return absl::NotFoundError(absl::StrCat("no file ", std::string(path)));
   std::vector<HostileCell> cells;
   for (std::string line; std::getline(file, line);) {
-    const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (json.is_discarded()) continue;
+    CELLAR_ASSIGN_OR_RETURN(const nlohmann::json json, ParseStrictJson(line, kMaxRequestBytes));
     HostileCell cell{.name = json.at("id"),
                      .code = json.at("code"),
                      .timeout = absl::Seconds(json.at("timeout").get<double>())};

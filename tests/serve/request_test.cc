@@ -30,6 +30,24 @@ TEST(ParseRequestTest, KeepsTheIdOfARequestThatItRefuses) {
   EXPECT_EQ(id.json, "7");
 }
 
+TEST(ParseRequestTest, TellsTheIdOfALineThatIsNotJson) {
+  for (const std::string_view line :
+       {R"({"id": 7, "type": "eval", "cells": [{"code": NaN}]})", R"({"id": 7, "code": "1)",
+        R"({"cells": [{"id": 8}], "id": 7, "code": "1", "code": "2"})"}) {
+    RequestId id;
+    EXPECT_FALSE(ParseRequest(line, id).ok()) << line;
+    EXPECT_EQ(id.json, "7") << line;
+  }
+}
+
+TEST(ParseRequestTest, HalfOfASurrogatePairIsReadAsAReplacementCharacter) {
+  RequestId id;
+  absl::StatusOr<Request> request = ParseRequest(
+      R"({"id": 1, "code": "'\\ud83d \ud83d \ude00\ud83d\ude00 \udead\ud800\\'"})", id);
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(std::get<EvalRequest>(request->what).call.cells[0].code, R"('\ud83d � �😀 ��\')");
+}
+
 TEST(ParseRequestTest, NamesAFieldThatItDoesNotKnow) {
   RequestId id;
   EXPECT_EQ(ParseRequest(R"({"id": 1, "type": "close", "sesion": "x"})", id).status().message(),
@@ -47,6 +65,22 @@ TEST(ParseRequestTest, AReplyNeedsNoId) {
   EXPECT_EQ(reply.call, 3u);
   EXPECT_EQ(reply.answer.value, R"({"a":[1]})");
   EXPECT_EQ(reply.answer.images[0].data, "AB");
+}
+
+TEST(ParseRequestTest, AReplyThatCannotBeReadIsAnError) {
+  for (const std::string_view line :
+       {R"({"type": "reply", "call": 3, "value": NaN})",
+        R"({"type": "reply", "call": 3, "value": 1, "extra": 1})",
+        R"({"type": "reply", "call": 3, "images": [{"mime": "image/png", "data": "?"}]})"}) {
+    RequestId id;
+    absl::StatusOr<Request> request = ParseRequest(line, id);
+    ASSERT_TRUE(request.ok()) << request.status();
+    const auto& reply = std::get<ReplyRequest>(request->what);
+    EXPECT_EQ(reply.call, 3u);
+    EXPECT_THAT(reply.answer.error.value_or(""), StartsWith("its answer cannot be read: ")) << line;
+  }
+  RequestId id;
+  EXPECT_FALSE(ParseRequest(R"({"type": "reply", "call": -3, "value": NaN})", id).ok());
 }
 
 TEST(ParseRequestTest, SaysWhatIsWrongWithATool) {

@@ -207,7 +207,7 @@ TEST_F(RegistryTest, WithoutDescriptorsAndIdleSessionsThereIsAClearError) {
 }
 
 TEST_F(RegistryTest, AnIdleSessionOverItsMemoryCapIsEndedToo) {
-  if (kSanitized) GTEST_SKIP() << "shadow memory counts against the cap";
+  if (kWorkerSanitized) GTEST_SKIP() << "shadow memory counts against the cap";
   Start({}, [](Launch& launch) { launch.session.memory_cap = 100 << 20; });
   // Shared memory is not counted by RLIMIT_DATA.
   EXPECT_EQ(Value("a",
@@ -224,7 +224,7 @@ TEST_F(RegistryTest, AnIdleSessionOverItsMemoryCapIsEndedToo) {
 }
 
 TEST_F(RegistryTest, MemoryAtTheCapIsAMemoryErrorInTheCell) {
-  if (kSanitized) GTEST_SKIP() << "shadow memory counts against the cap";
+  if (kWorkerSanitized) GTEST_SKIP() << "shadow memory counts against the cap";
   Start({}, [](Launch& launch) { launch.session.memory_cap = 200 << 20; });
   EXPECT_EQ(Value("a", "x = 1; bytearray(1 << 30)"), "MemoryError: ");
   EXPECT_EQ(Value("a", "x"), "1");

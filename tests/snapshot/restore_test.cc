@@ -95,7 +95,7 @@ TEST_F(RestoreTest, CanBeDoneAgainAndAgain) {
 }
 
 TEST_F(RestoreTest, ToBeforeACellThatEndedTheMemoryCap) {
-  if (kSanitized) GTEST_SKIP() << "shadow memory counts against the cap";
+  if (kWorkerSanitized) GTEST_SKIP() << "shadow memory counts against the cap";
   ScratchDirectory directory;
   auto launch = LoopSession::Prepare(directory.path());
   ASSERT_TRUE(launch.ok()) << launch.status();

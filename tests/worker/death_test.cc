@@ -213,7 +213,7 @@ class MemoryCapTest : public DeathTest {
 };
 
 TEST_F(MemoryCapTest, ACellThatWantsTooMuchGetsAMemoryErrorAndTheStateIsKept) {
-  if (kSanitized) GTEST_SKIP() << "shadow memory counts";
+  if (kWorkerSanitized) GTEST_SKIP() << "shadow memory counts";
   EXPECT_THAT(Run("b = bytearray(1 << 30)"), Fails("MemoryError"));
   EXPECT_THAT(Run("small = bytearray(50 << 20)\nx"), ResultIs("'kept'"));
   EXPECT_THAT(Run("l = []\nwhile True: l.append(bytearray(1 << 20))"), Fails("MemoryError"));
@@ -221,7 +221,7 @@ TEST_F(MemoryCapTest, ACellThatWantsTooMuchGetsAMemoryErrorAndTheStateIsKept) {
 }
 
 TEST_F(MemoryCapTest, AWorkerThatUsesMoreInWaysThatNoLimitCountsIsEnded) {
-  if (kSanitized) GTEST_SKIP() << "shadow memory counts";
+  if (kWorkerSanitized) GTEST_SKIP() << "shadow memory counts";
   const CellOutcome outcome =
       Run("import mmap, time\nblock = mmap.mmap(-1, 400 << 20)\n"
           "for i in range(400): block.write(b'x' * (1 << 20))\ntime.sleep(60)");

@@ -230,7 +230,7 @@ TEST_F(OutputTest, AHundredMegabytesLeaveTheHostSmallAndAreCountedExactly) {
           {.timeout = absl::ZeroDuration()});
   const int64_t peak = MemoryOf("VmHWM:");
   ASSERT_TRUE(outcome.ok());
-  if (!kSanitized) {
+  if (!kHostSanitized) {
     EXPECT_LT(peak - before, int64_t{64} << 20);
   }
   ASSERT_TRUE(outcome.truncation.has_value());
@@ -252,7 +252,7 @@ TEST_F(OutputTest, OneHugePrintLeavesTheHostSmall) {
   CellOutcome outcome = Run("print('x' * (64 << 20))", {.timeout = absl::ZeroDuration()});
   const int64_t peak = MemoryOf("VmHWM:");
   ASSERT_TRUE(outcome.ok());
-  if (!kSanitized) {
+  if (!kHostSanitized) {
     EXPECT_LT(peak - before, int64_t{64} << 20);
   }
   ASSERT_TRUE(outcome.truncation.has_value());
