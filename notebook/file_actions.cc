@@ -43,7 +43,7 @@ absl::StatusOr<ActionDetails> SaveAction(const NotebookFile& file,
 absl::Status ConvertToScript(const std::string& from, const std::string& to, bool force) {
   CELLAR_ASSIGN_OR_RETURN(const std::string script, ScriptOfFile(from));
   if (!force && access(to.c_str(), F_OK) == 0) {
-    return absl::AlreadyExistsError(to + ": exists already, and is replaced only by force");
+    return absl::AlreadyExistsError(to + ": exists already; force (--force) replaces it");
   }
   return ReplaceFile(to, script);
 }

@@ -20,7 +20,7 @@ class Cellar:
         """Runs a cell and returns its result as a dict; what it prints goes to `on_text` while it runs."""
         return self.request("eval", on_text, session=session, cells=[{"code": code}])["result"]
 
-    def request(self, type, on_text=None, **fields):
+    def request(self, type, on_text=lambda text: None, **fields):
         """Sends a request and returns its last frame."""
         self.requests += 1
         id = str(self.requests)

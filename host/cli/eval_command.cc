@@ -9,7 +9,6 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/base/fds.h"
+#include "host/cli/command_line.h"
 #include "host/cli/shared_eval.h"
 #include "host/console/call_desk.h"
 #include "host/console/call_printer.h"
@@ -165,6 +165,11 @@ class Evaluation {
         json_(json),
         call_(std::move(call)),
         desk_(*console_, query) {
+    if (!call_.session.empty() && call_.mode == CallMode::kSession) {
+      desk_.registry().ExpectState(
+          call_.session,
+          absl::StrCat("the session ends with this command; with -s ", call_.session, " it lasts"));
+    }
     // The launch is for its directory, and nobody else can reach its session.
     call_.cwd.clear();
     call_.mode = CallMode::kSession;
@@ -320,11 +325,9 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
   CLI::App* command =
       app.add_subcommand("eval", "Run cells, one after the other, in a fresh or a lasting session");
   CLI::Option* session =
-      command
-          ->add_option("-s,--session", options->session,
+      AddSessionOption(*command, options->session,
                        "Run them in the session of this name, which lasts from one command to the "
-                       "next (see: cellar sessions)")
-          ->option_text("NAME");
+                       "next, until it was idle for half an hour (see: cellar sessions)");
   command
       ->add_option("cells", options->cells,
                    "Each argument is one cell; - reads one from standard input")
@@ -362,15 +365,14 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
       ->add_option("--mode", options->mode,
                    "Whether a session keeps its variables for later calls (session) or not "
                    "(per-call)")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, CallMode>{
-          {"session", CallMode::kSession}, {"per-call", CallMode::kPerCall}}))
+      ->transform(
+          OneOf<CallMode>({{"session", CallMode::kSession}, {"per-call", CallMode::kPerCall}}))
       ->option_text("session|per-call");
   command
       ->add_option("--retry", options->retry,
                    "What becomes of a cell that took its Python process down: once runs it again, "
                    "if the state from before it is there")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Retry>{{"never", Retry::kNever}, {"once", Retry::kOnce}}))
+      ->transform(OneOf<Retry>({{"never", Retry::kNever}, {"once", Retry::kOnce}}))
       ->option_text("never|once");
   command->add_option("--set", options->settings, "A setting for this run, see: cellar config")
       ->excludes(session)  // which has the settings of its daemon and its directory

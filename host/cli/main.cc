@@ -7,6 +7,7 @@
 
 #include "CLI/CLI.hpp"
 #include "host/base/fds.h"
+#include "host/cli/command_line.h"
 #include "host/cli/config_command.h"
 #include "host/cli/daemon_command.h"
 #include "host/cli/doctor_command.h"
@@ -45,6 +46,7 @@ int main(int argc, char** argv) {
   app.footer(
       "Example: cellar eval 'import math' 'math.pi'\n"
       "With a session that lasts: cellar eval -s work 'x = 6', then cellar eval -s work 'x * 7'");
+  app.failure_message(UsageMessage);
   try {
     if (argc == 1) {
       bool at_terminal = IsTerminal(STDIN_FILENO) && IsTerminal(STDOUT_FILENO);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "host/base/clock.h"
 #include "host/base/status.h"
+#include "host/cli/command_line.h"
 #include "host/cli/notebook_progress.h"
 #include "host/cli/shared_notebook_run.h"
 #include "host/console/complain.h"
@@ -193,10 +194,8 @@ void AddNotebookRunCommand(CLI::App& notebook, int* exit_code) {
   command->add_flag("--clear", arguments->request.clear,
                     "First remove all outputs, also of cells not run");
   CLI::Option* session =
-      command
-          ->add_option("-s,--session", arguments->session,
-                       "Run on this session of the daemon, see cellar eval -s; it goes on after")
-          ->option_text("NAME");
+      AddSessionOption(*command, arguments->session,
+                       "Run on this session of the daemon, see cellar eval -s; it goes on after");
   command
       ->add_option("--cwd", arguments->cwd,
                    "Directory the cells run in; default: that of the notebook")

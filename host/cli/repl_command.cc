@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "host/cli/command_line.h"
 #include "host/cli/opening.h"
 #include "host/console/complain.h"
 #include "host/console/console.h"
@@ -67,11 +68,9 @@ void AddReplCommand(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<ReplOptions>();
   CLI::App* command = app.add_subcommand(
       "repl", "A prompt for a person; what cellar does without arguments on a terminal");
-  command
-      ->add_option("-s,--session", options->session,
+  AddSessionOption(*command, options->session,
                    "Work on the session of this name, together with whoever else does (see: cellar "
-                   "eval -s, cellar sessions)")
-      ->option_text("NAME");
+                   "eval -s, cellar sessions)");
   command
       ->add_option("--interpreter", options->interpreter,
                    "Python environment to adopt (see: cellar doctor); with -s, if the session is "

@@ -104,6 +104,7 @@ int AskAboutSession(const std::string& type, const std::string& session) {
     return ExitCodeOf(absl::NotFoundError("there is no session \"" + session + "\""));
   }
   if (!done.ok()) return ExitCodeOf(done.status());
+  if (done->value("interrupted", true) == false) std::printf("no cell was running\n");
   return RefusalExitCode(*done).value_or(kExitFine);
 }
 

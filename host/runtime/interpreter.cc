@@ -210,9 +210,9 @@ std::vector<Candidate> Candidates(const InterpreterQuery& query) {
 
 absl::Status SettingError(const InterpreterQuery& query, const Candidate& asked,
                           const absl::Status& problem) {
-  return absl::Status(problem.code(), absl::StrCat("interpreter \"", query.setting,
-                                                   "\" asked for by the settings (", asked.path,
-                                                   "): ", problem.message()));
+  const std::string path = asked.path == query.setting ? "" : absl::StrCat(" (", asked.path, ")");
+  return absl::Status(problem.code(), absl::StrCat("interpreter \"", query.setting, "\"", path,
+                                                   ", which was asked for: ", problem.message()));
 }
 
 }  // namespace

@@ -110,7 +110,8 @@ void Connection::Do(const RequestId& id, CancelRequest request) {
     is_known = server_.service_.Cancel(*named);
   }
   if (is_known) return Send(OkFrame(id));
-  Send(RefusedFrame(id, absl::NotFoundError("no such call is under way")));
+  Send(RefusedFrame(
+      id, absl::NotFoundError(absl::StrCat("no call ", request.call.json, " is under way"))));
 }
 
 void Connection::Do(const RequestId& id, WatchRequest request) {

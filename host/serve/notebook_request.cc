@@ -261,10 +261,19 @@ absl::StatusOr<NotebookFileRequest> ReadNotebookClear(json& request) {
 absl::StatusOr<NotebookFileRequest> ReadNotebookConvert(json& request) {
   NotebookFieldReader fields(request);
   const std::string file = fields.File();
+  const bool gives_text = request.value("to", json()) == "-" && notebook::IsNotebookPath(file);
   const std::string to = fields.Path("to", /*required=*/true);
   const notebook::ConvertOptions options = {.keep_outputs = fields.Flag("keep_outputs", false),
                                             .force = fields.Flag("force", false)};
   CELLAR_RETURN_IF_ERROR(fields.Finish());
+  if (gives_text) {
+    return NotebookFileRequest{{file}, [file](Frame& frame) {
+                                 CELLAR_ASSIGN_OR_RETURN(const std::string script,
+                                                         notebook::ScriptOfFile(file));
+                                 frame.Key("text").String(script);
+                                 return absl::OkStatus();
+                               }};
+  }
   return NotebookFileRequest{
       {file, to}, [file, to, options](Frame&) { return notebook::ConvertFile(file, to, options); }};
 }

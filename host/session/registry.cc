@@ -136,6 +136,7 @@ SessionRegistry::OpenSession* SessionRegistry::Match(const SessionQuery& query,
 absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const SessionQuery& query,
                                                                     const Launch& launch) {
   CELLAR_RETURN_IF_ERROR(MakeRoom());
+  std::string fresh_reason = query.per_call ? "" : WhyEmpty(query.id);
   OpenSession& open = sessions_.emplace_back();
   open.key = {query.id, launch.session.cwd, launch.interpreter.executable};
   open.settings = launch.settings;
@@ -144,10 +145,18 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   SessionOptions options = launch.session;
   options.id = query.id;
   options.bridge = bridge_;
-  if (!query.per_call) options.fresh_reason = lost_.Take(query.id);
+  options.fresh_reason = std::move(fresh_reason);
   open.session = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));
   Connect(open);
   return &open;
+}
+
+std::string SessionRegistry::WhyEmpty(const std::string& id) {
+  if (std::string reason = lost_.Take(id); !reason.empty()) return reason;
+  const OpenSession* other = Match({.id = id}, nullptr);
+  if (other == nullptr) return "";
+  return absl::StrCat("another session of this name is open, in ", other->key.cwd, " with ",
+                      other->key.interpreter);
 }
 
 void SessionRegistry::Connect(OpenSession& open) {

@@ -202,6 +202,8 @@ class SessionRegistry {
   OpenSession* Match(const SessionQuery& query, const Launch* launch);
   absl::StatusOr<OpenSession*> Open(const SessionQuery& query, const Launch& launch);
   absl::Status MakeRoom();
+  // Where state could be expected; empty where it could not.
+  std::string WhyEmpty(const std::string& id);
   void Connect(OpenSession& open);
   void Join(OpenSession& open, Request request);
   void Grant(OpenSession& open);

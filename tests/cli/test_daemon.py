@@ -170,6 +170,7 @@ class Sessions(DaemonTest):
         self.assertEqual(running.stdout.readline(), b"on\n")
         self.assertEqual(self.run_cellar("interrupt", "work"), (0, "", ""))
         self.assertEqual(running.wait(DEADLINE_S), 1)
+        self.assertEqual(self.run_cellar("interrupt", "work"), (0, "no cell was running\n", ""))
         self.assertEqual(self.run_cellar("close", "work"), (0, "", ""))
         self.assertEqual(self.run_cellar("sessions"), (0, "", ""))
         self.assertEqual(self.run_cellar("close", "work"), (2, "", 'cellar: there is no session "work"\n'))
@@ -208,7 +209,7 @@ class Sessions(DaemonTest):
             code, out, _ = self.run_cellar("wait", call)
             self.assertEqual(code, 1)
             self.assertIn(what, out)
-        self.assertEqual(self.run_cellar("cancel", running), (2, "", "cellar: no such call is under way\n"))
+        self.assertEqual(self.run_cellar("cancel", running), (2, "", f'cellar: no call "{running}" is under way\n'))
 
     def test_ctrl_c_interrupts_that_call_only(self):
         terminal = Terminal(self, "eval", "-s", "work", "print('one'); import time; time.sleep(60)")

@@ -162,7 +162,9 @@ class OfACall(EnvironmentTest):
         venv = self.make_venv("venv")
         look = "import sys; [sys.prefix, globals().get('x')]"
         self.assertEqual(self.value("x = 1\n" + look), ["/usr", 1])
-        self.assertEqual(self.value(look, interpreter=venv), [venv, None])
+        other = self.client.eval(look, session="s", interpreter=venv)["result"]
+        self.assertEqual(other["session"]["state"], "fresh")
+        self.assertIn("another session of this name is open", other["session"]["reason"])
         self.assertEqual(self.value(look), [venv, None])  # the one that was used last
         self.assertEqual(self.value(look, interpreter="/usr/bin/python3"), ["/usr", 1])
 

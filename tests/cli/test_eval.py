@@ -180,11 +180,19 @@ class EvalRequest(ProgramTest):
 
     def test_a_whole_call_comes_as_json(self):
         with tempfile.TemporaryDirectory() as folder:
-            code, result = self.request({"session": "work", "cwd": folder, "env": {"A": "1", "LANG": None},
+            code, result = self.request({"cwd": folder, "env": {"A": "1", "LANG": None},
                                          "cells": [{"code": "import os", "title": "first"},
                                                    {"code": "os.getcwd(), os.environ['A'], 'LANG' in os.environ"}]})
-        self.assertEqual((code, result["status"], result["session"]["id"]), (0, "ok", "work"))
+        self.assertEqual((code, result["status"]), (0, "ok"))
         self.assertEqual(result["text"], f"[1/2] first\n(no output)\n[2/2]\n{(os.path.realpath(folder), '1', False)!r}")
+
+    def test_a_session_that_is_named_but_does_not_last_says_so(self):
+        code, result = self.request({"session": "work", "cells": [{"code": "1"}]})
+        self.assertEqual(result["session"], {
+            "id": "work", "state": "fresh",
+            "reason": "the session ends with this command; with -s work it lasts; this cell ran in a fresh session"})
+        code, result = self.request({"session": "work", "mode": "per-call", "cells": [{"code": "1"}]})
+        self.assertEqual(result["session"], {"id": "work", "state": "kept", "reason": ""})
 
     def test_it_may_come_from_a_file_and_be_shown_as_text(self):
         with tempfile.NamedTemporaryFile("w") as file:

@@ -43,6 +43,16 @@ class Program(ProgramTest):
         self.assertEqual(code, 0)
         self.assertIn("eval", out)
 
+    def test_mistakes_are_named(self):
+        for args, problem in ((["evl", "1"], "there is no command evl"),
+                              (["notebook", "frob"], "there is no command frob"),
+                              (["--frob"], "The following argument was not expected: --frob"),
+                              (["eval", "--frob", "1"], "The following argument was not expected: --frob"),
+                              (["eval", "--mode", "weekly", "1"], "--mode: expected per-call or session"),
+                              (["eval", "-s", "", "1"], "--session: the name is empty")):
+            self.assertEqual(self.run_cellar(*args),
+                             (2, "", f"cellar: {problem}\nRun with --help for more information.\n"))
+
     def test_it_knows_its_version(self):
         self.assertRegex(self.run_cellar("--version")[1], r"^cellar \d+\.\d+\.\d+\n$")
 

@@ -74,6 +74,8 @@ class Files(ServedNotebookTest):
         self.assertEqual(self.ask("clear")["status"], "ok")
         self.assertEqual(self.texts()[:1], [""])
         self.assertEqual(self.ask("convert", to="b.py")["status"], "ok")
+        with open(os.path.join(self.folder, "b.py")) as script:
+            self.assertEqual(self.ask("convert", to="-")["text"], script.read())
         self.assertEqual(self.ask("convert", to="b.py")["error"]["ename"], "Conflict")
         self.assertEqual(self.ask("convert", file="b.py", to="c.ipynb")["status"], "ok")
         self.assertEqual([cell["source"] for cell in self.cells(os.path.join(self.folder, "c.ipynb"))][0], ["print(2)"])

@@ -146,9 +146,8 @@ TEST_F(InterpreterTest, IsAnErrorWhenTheOneAskedForIsOfAnotherVersion) {
   query_.env["PATH"] = Path("own/bin");
   MakeInstallation("project/new", "3.12");
   query_.setting = "new/bin/python3";
-  EXPECT_EQ(ChooseError(), "interpreter \"new/bin/python3\" asked for by the settings (" +
-                               Path("project/new/bin/python3") +
-                               "): " + Path("project/new/bin/python3") +
+  EXPECT_EQ(ChooseError(), "interpreter \"new/bin/python3\" (" + Path("project/new/bin/python3") +
+                               "), which was asked for: " + Path("project/new/bin/python3") +
                                " is Python 3.12, this worker runs Python 3.11");
   EXPECT_EQ(ChooseInterpreter(query_).status().code(), absl::StatusCode::kFailedPrecondition);
 }

@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 constexpr char kHold[] =
@@ -32,11 +33,18 @@ TEST_F(RegistryTest, ADirectoryMakesAnotherSessionAndNoneFindsTheLastOne) {
   const std::string one = MakeDirectory("one");
   const std::string two = MakeDirectory("two");
   std::filesystem::create_symlink(one, directory_ / "link");
+  const auto run_in = [&](const std::string& cwd, const std::string& code) {
+    return *Run({.session = "work", .cwd = cwd, .cells = {{.code = code}}});
+  };
   const auto value_in = [&](const std::string& cwd, const std::string& code) {
-    return ValueOf(*Run({.session = "work", .cwd = cwd, .cells = {{.code = code}}}));
+    return ValueOf(run_in(cwd, code));
   };
   EXPECT_EQ(value_in(one, "x = 'one'; x"), "'one'");
-  EXPECT_EQ(value_in(two, "'x' in globals()"), "False");
+  const CallResult other = run_in(two, "'x' in globals()");
+  EXPECT_EQ(ValueOf(other), "False");
+  EXPECT_EQ(other.session_state, "fresh");
+  EXPECT_THAT(other.session_reason, StartsWith("another session of this name is open, in " +
+                                               std::filesystem::canonical(one).string()));
   EXPECT_EQ(value_in(directory_ / "link", "x"), "'one'");
   EXPECT_EQ(value_in("", "x"), "'one'");  // where it was used last
   EXPECT_EQ(List().size(), 2u);

@@ -1,0 +1,27 @@
+#include "host/cli/command_line.h"
+
+#include <vector>
+
+namespace cellar::host {
+
+CLI::Option* AddSessionOption(CLI::App& command, std::string& name, const std::string& help) {
+  return command.add_option("-s,--session", name, help)
+      ->check([](const std::string& given) -> std::string {
+        return given.empty() ? "the name is empty" : "";
+      })
+      ->option_text("NAME");
+}
+
+std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
+  // The command that was given, and what it has no use for.
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  const std::vector<std::string> left = app->remaining();
+  const bool takes_commands = !app->get_subcommands([](const CLI::App*) { return true; }).empty();
+  std::string problem = error.what();
+  if (takes_commands && !left.empty() && !left.front().starts_with('-')) {
+    problem = absl::StrCat("there is no command ", left.front());
+  }
+  return absl::StrCat("cellar: ", problem, "\nRun with --help for more information.\n");
+}
+
+}  // namespace cellar::host
