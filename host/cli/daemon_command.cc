@@ -145,7 +145,7 @@ void AddDaemonCommand(CLI::App& app, int* exit_code) {
   run->callback([options, exit_code] { *exit_code = RunDaemon(*options); });
   command->footer(
       "One daemon serves all commands of a user, on a socket under $XDG_RUNTIME_DIR/cellar, or\n"
-      "/tmp/cellar-UID; its log is there too. It ends when it has had nothing to do for a while.");
+      "/tmp/cellar-UID; its log is there too. It ends after ten minutes without sessions and clients.");
 }
 
 }  // namespace cellar::host

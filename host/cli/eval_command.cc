@@ -381,7 +381,7 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
   command->add_flag("--reset", options->reset, "Start with no variables");
   command
       ->add_flag("--detach", options->detach,
-                 "Leave the call running and print its name, for cellar wait and cellar tail")
+                 "Leave the call running and print its handle, for cellar wait and cellar tail")
       ->needs(session);
   command->add_flag("--json", options->json, "Print the structured result instead of text");
   command->add_flag("--describe", options->describe,

@@ -206,7 +206,7 @@ void AddSessionCommands(CLI::App& app, int* exit_code) {
   };
   auto options = std::make_shared<CallOptions>();
   const auto add_call_argument = [options](CLI::App* command) {
-    command->add_option("call", options->call, "What cellar eval --detach printed")
+    command->add_option("call", options->call, "The handle that cellar eval --detach printed")
         ->required()
         ->option_text("CALL");
   };
@@ -214,7 +214,8 @@ void AddSessionCommands(CLI::App& app, int* exit_code) {
     add_call_argument(command);
     command->add_flag("--json", options->json, "Print the structured result instead of text");
   };
-  CLI::App* wait = app.add_subcommand("wait", "Wait for a call of cellar eval --detach to end");
+  CLI::App* wait = app.add_subcommand(
+      "wait", "Wait for a call of cellar eval --detach to end, and take its result");
   add_call_options(wait);
   wait->add_option("--limit", options->limit, "Seconds to wait at most; then as tail")
       ->check(CLI::Range(0.0, 86400.0))

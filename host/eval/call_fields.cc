@@ -26,7 +26,8 @@ constexpr Field<CallDraft> kCallFields[] = {
     {.name = "session",
      .kind = TextField<CallDraft>{[](CallDraft& d) -> std::string& { return d.call.session; },
                                   ProblemOfName},
-     .description = "Name of the session. Calls with the same name share their variables."},
+     .description = "Name of the session. Calls with the same name share their variables, "
+                    "unless they name different directories."},
     {.name = "cwd",
      .kind = TextField<CallDraft>{[](CallDraft& d) -> std::string& { return d.call.cwd; },
                                   ProblemOfPath},
