@@ -233,6 +233,13 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.keys("Enter")
         screen.wait_for("\n2\nIn [2]:")
 
+    def test_a_pasted_transcript_loses_its_output(self):
+        screen = self.screen()
+        screen.paste('>>> print("hello world")\nhello world\n>>> 6 * 7\n42\n')
+        screen.wait_for('In [1]: print("hello world")\n   ...: 6 * 7')
+        screen.keys("Enter")
+        screen.wait_for("\nhello world\n42\nIn [2]:")
+
     def test_search_finds_a_cell_by_any_of_its_lines(self):
         screen = self.screen()
         screen.paste("first = 1\nsecond = 2")
