@@ -1,6 +1,5 @@
 #include "host/repl/cell_log.h"
 
-#include "host/base/atomic_file.h"
 #include "host/base/status.h"
 #include "host/execute/executed_document.h"
 #include "notebook/action.h"
@@ -53,9 +52,8 @@ void CellLog::End(const CellOutcome& outcome) {
   LimitMemory();
 }
 
-// Numbers begin anew after a reset, so it is the last cells that count.
 void CellLog::Rewind(uint32_t before_cell) {
-  while (!cells_.empty() && cells_.back().execution_count >= before_cell) {
+  while (cells_.size() > done_with_ && cells_.back().execution_count >= before_cell) {
     bytes_ -= SizeOf(cells_.back().outputs);
     cells_.pop_back();
   }
@@ -68,14 +66,17 @@ void CellLog::LimitMemory() {
   }
 }
 
-absl::Status SaveCells(const std::vector<CellLog::Cell>& cells, const std::string& path) {
+bool IsCellFile(std::string_view path) { return path.ends_with(".ipynb") || path.ends_with(".py"); }
+
+absl::StatusOr<FileStamp> SaveCells(const std::vector<CellLog::Cell>& cells,
+                                    const std::string& path) {
+  if (!IsCellFile(path)) {
+    return absl::InvalidArgumentError("give the file a name in .ipynb or .py");
+  }
   CELLAR_ASSIGN_OR_RETURN(notebook::Document document, WithoutOutputs(cells));
   if (path.ends_with(".py")) {
     CELLAR_ASSIGN_OR_RETURN(std::string script, notebook::ToPercent(document));
-    return ReplaceFile(path, script);
-  }
-  if (!path.ends_with(".ipynb")) {
-    return absl::InvalidArgumentError("give the file a name in .ipynb or .py");
+    return ReplaceStampedFile(path, script, std::nullopt);
   }
   ExecutedDocument executed(std::move(document));
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -84,7 +85,7 @@ absl::Status SaveCells(const std::vector<CellLog::Cell>& cells, const std::strin
                      .ended = cells[i].ended,
                      .outputs = cells[i].outputs});
   }
-  return ReplaceFile(path, executed.Bytes());
+  return ReplaceStampedFile(path, executed.Bytes(), std::nullopt);
 }
 
 absl::StatusOr<std::vector<std::string>> LoadCells(const std::string& path) {

@@ -5,6 +5,17 @@
 #include "absl/strings/str_cat.h"
 
 namespace cellar::host {
+namespace {
+
+PromptSession::Listed ListingOf(const std::string& name, const Session& session) {
+  PromptSession::Listed listed = {.name = name, .cells_run = session.cells_run()};
+  for (const KeptSnapshot& moment : session.snapshots().kept) {
+    listed.snapshots.push_back(moment.before_cell);
+  }
+  return listed;
+}
+
+}  // namespace
 
 LocalSession::~LocalSession() { session().ObserveBackground(nullptr); }
 
@@ -41,7 +52,7 @@ void LocalSession::Complete(std::string text, uint32_t cursor, QueryCallback don
                   std::move(done));
 }
 
-void LocalSession::Rewind(std::optional<uint32_t> cell, StandingCallback done) {
+void LocalSession::Rewind(uint32_t cell, StandingCallback done) {
   session().Rewind(cell, std::move(done));
 }
 
@@ -69,10 +80,8 @@ void LocalSession::Switch(const std::string& name, StatusCallback done) {
 }
 
 void LocalSession::List(ListCallback done) {
-  std::vector<Listed> all = {{.name = kMain, .cells_run = console_.session().cells_run()}};
-  for (const auto& [name, branch] : branches_) {
-    all.push_back({.name = name, .cells_run = branch->cells_run()});
-  }
+  std::vector<Listed> all = {ListingOf(kMain, console_.session())};
+  for (const auto& [name, branch] : branches_) all.push_back(ListingOf(name, *branch));
   done(std::move(all));
 }
 

@@ -28,9 +28,10 @@ class LocalSession : public PromptSession {
   void Interrupt() override { session().Interrupt(); }
   std::string running_by() const override { return ""; }
   void InterruptOther() override {}
+  size_t others_since(uint32_t) const override { return 0; }
   void Complete(std::string text, uint32_t cursor, QueryCallback done) override;
   void Reset(StatusCallback done) override { session().Reset(std::move(done)); }
-  void Rewind(std::optional<uint32_t> cell, StandingCallback done) override;
+  void Rewind(uint32_t cell, StandingCallback done) override;
   void Branch(const std::string& name, StandingCallback done) override;
   void Switch(const std::string& name, StatusCallback done) override;
   void List(ListCallback done) override;

@@ -1,7 +1,6 @@
 #include "host/repl/pasted_text.h"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 namespace cellar::host {
@@ -38,35 +37,75 @@ bool TakeNumbered(std::string_view name, std::string_view* line) {
   return true;
 }
 
-// The line after its prompt, or nothing when it has none.
-std::optional<std::string_view> WithoutPrompt(std::string_view line, bool first) {
-  std::string_view rest = line.substr(std::min(line.find_first_not_of(kBlank), line.size()));
-  const bool found = TakeNumbered("In [", &rest) || [&] {
-    for (std::string_view prompt : {">>>", "...:", "..."}) {
-      if (first && prompt != ">>>") return false;
-      if (!rest.starts_with(prompt)) continue;
-      // `...` is also an expression.
-      std::string_view after = rest.substr(prompt.size());
-      if (!after.empty() && after[0] != ' ') return false;
-      rest = after;
-      return true;
-    }
-    return false;
-  }();
-  if (!found) return std::nullopt;
-  if (rest.starts_with(' ')) rest.remove_prefix(1);
-  return rest;
+// Takes "...:" off. How many dots there are depends on the cell's number.
+bool TakeDots(std::string_view* line) {
+  const size_t dots = std::min(line->find_first_not_of('.'), line->size());
+  if (dots < 3 || !line->substr(dots).starts_with(':')) return false;
+  line->remove_prefix(dots + 1);
+  return true;
 }
 
-bool IsResult(std::string_view line) { return TakeNumbered("Out[", &line); }
+// Takes ">>>" or "..." off, which output may begin with too: a prompt ends with a blank or the
+// line.
+bool TakeSign(std::string_view sign, std::string_view* line) {
+  if (!line->starts_with(sign)) return false;
+  const std::string_view rest = line->substr(sign.size());
+  if (!rest.empty() && rest[0] != ' ') return false;
+  *line = rest;
+  return true;
+}
+
+// Whose prompts the lines have.
+enum class Prompts { kNone, kPython, kIPython };
+
+// Takes the prompt off that a cell begins with, or goes on with; a transcript may be indented.
+bool TakePrompt(Prompts prompts, bool goes_on, std::string_view* line) {
+  std::string_view rest = line->substr(std::min(line->find_first_not_of(kBlank), line->size()));
+  const bool found = prompts == Prompts::kPython ? TakeSign(goes_on ? "..." : ">>>", &rest)
+                     : goes_on                   ? TakeDots(&rest)
+                                                 : TakeNumbered("In [", &rest);
+  if (!found) return false;
+  if (rest.starts_with(' ')) rest.remove_prefix(1);
+  *line = rest;
+  return true;
+}
+
+bool IsResult(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
+  return TakeNumbered("Out[", &line);
+}
+
+Prompts PromptsOf(std::string_view first_line) {
+  for (Prompts prompts : {Prompts::kPython, Prompts::kIPython}) {
+    if (TakePrompt(prompts, /*goes_on=*/false, &first_line)) return prompts;
+  }
+  return Prompts::kNone;
+}
+
+// What stands behind the prompts; all else is output. But where a notebook was copied from a page,
+// `In [1]:` has a line of its own, and the cell under it has no prompts.
+std::vector<std::string> CodeIn(const std::vector<std::string>& lines, Prompts prompts) {
+  enum { kOutput, kCode, kBareCode } place = kOutput;
+  std::vector<std::string> code;
+  for (std::string_view line : lines) {
+    if (TakePrompt(prompts, /*goes_on=*/false, &line)) {
+      place = prompts == Prompts::kIPython && IsBlank(line) ? kBareCode : kCode;
+    } else if (place != kOutput && TakePrompt(prompts, /*goes_on=*/true, &line)) {
+      place = kCode;
+    } else if (place != kBareCode || IsResult(line)) {
+      place = kOutput;
+      continue;
+    }
+    code.emplace_back(line);
+  }
+  return code;
+}
 
 void StripPrompts(std::vector<std::string>& lines) {
   auto first = std::ranges::find_if(lines, [](const std::string& line) { return !IsBlank(line); });
-  if (first == lines.end() || !WithoutPrompt(*first, /*first=*/true)) return;
-  std::erase_if(lines, IsResult);
-  for (std::string& line : lines) {
-    if (auto rest = WithoutPrompt(line, /*first=*/false)) line = std::string(*rest);
-  }
+  if (first == lines.end()) return;
+  const Prompts prompts = PromptsOf(*first);
+  if (prompts != Prompts::kNone) lines = CodeIn(lines, prompts);
 }
 
 void Dedent(std::vector<std::string>& lines) {

@@ -7,8 +7,8 @@
 namespace cellar::host {
 
 // Newlines are `\n`. The prompts of Python (`>>> `, `... `), IPython (`In [1]: `, `   ...: `) and
-// this program are taken off where the first line has one, and their `Out[1]: …` lines with them;
-// indentation that all lines share goes, as do blank lines around the text.
+// this program are taken off where the first line has one, and the lines without one, which are
+// output, go; indentation that all lines share goes, as do blank lines around the text.
 std::string CleanPaste(std::string_view pasted);
 
 }  // namespace cellar::host

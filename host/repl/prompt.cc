@@ -24,6 +24,7 @@ namespace {
 
 constexpr char kCtrlD = 0x04;
 constexpr char kCtrlZ = 0x1A;
+constexpr char kEscape = 0x1B;
 // Keys that look like the beginning of the terminal's answer wait no longer.
 constexpr absl::Duration kAnswerLimit = absl::Seconds(1);
 
@@ -157,7 +158,8 @@ void Prompt::TakeKeys(std::string_view keys) {
     const bool yes = keys[0] == 'y' || keys[0] == 'Y';
     std::function<void()> on_yes = std::exchange(on_yes_, nullptr);
     printer_.HoldStatus(false);
-    keys.remove_prefix(1);
+    // An arrow, or a paste, is a no and then itself; the bytes of its sequence belong together.
+    if (keys[0] != kEscape || keys.size() == 1) keys.remove_prefix(1);
     editor_.is_open() ? editor_.ShowBelow({}) : (void)WriteAll(STDOUT_FILENO, "\n");
     if (yes) return on_yes();
   }
@@ -177,6 +179,8 @@ void Prompt::OnKeysWhileRunning(std::string_view keys) {
   const size_t end = keys.find(kCtrlD);
   editor_.Feed(keys.substr(0, end));
   if (end == std::string_view::npos) return;
+  // That of another goes on.
+  if (!session_.running_by().empty()) return Leave(kExitFine);
   Ask("a cell is running; end it and leave? [y/N] ", [this] { Leave(kExitFine); });
 }
 
@@ -202,6 +206,21 @@ void Prompt::Ask(const std::string& question, std::function<void()> on_yes) {
   WriteAll(STDOUT_FILENO, question);
 }
 
+// At an open prompt, where what others print meanwhile has its place. Keys that were typed before
+// the question was seen are no answer to it; nor is a yes, if the question is another by then.
+void Prompt::Confirm(const std::function<std::string()>& question,
+                     const std::function<void()>& act) {
+  const std::string asked = question();
+  if (asked.empty()) return act();
+  editor_.DropKeys();
+  Show();
+  Ask(asked, [this, question, act, asked] {
+    editor_.Suspend();  // off the screen
+    editor_.Close();
+    question() == asked ? act() : Confirm(question, act);
+  });
+}
+
 // In a cell it interrupts the cell; at the prompt it gives up what was typed, and where nothing is,
 // it may be meant for a cell of another.
 void Prompt::OnInterrupt() {
@@ -219,6 +238,7 @@ void Prompt::OnInputAsked() {
   const InputDesk::Request* request = desk_.first();
   printer_.HoldStatus(request != nullptr);
   if (request == nullptr || leaving_) return;
+  on_yes_ = nullptr;
   is_asking_ = true;
   editor_.Open({.prompt = printer_.TakeLine(), .is_cell = false, .is_hidden = request->hidden});
 }
@@ -352,12 +372,14 @@ CallObserver& Prompt::Others(const WatchedCall& call) {
 void Prompt::OnChange(SessionChange change) {
   switch (change) {
     case SessionChange::kReset:
+      log().Reset();
       return Say("another client has reset the session: a fresh namespace");
     case SessionChange::kRewound:
       log().Rewind(session_.next_cell());
       return Say("another client has rewound the session: the state is that of before cell " +
                  std::to_string(session_.next_cell()));
     case SessionChange::kClosed:
+      log().Reset();
       return Say("the session was closed; the next cell opens it anew");
   }
 }
@@ -370,6 +392,7 @@ void Prompt::OnWaitsForDaemon() { Say("waits for the daemon to start; Ctrl-C giv
 
 void Prompt::OnLost() {
   if (leaving_) return;
+  for (auto& [name, log] : logs_) log.Reset();
   Say("the daemon is gone, and with it the state; the next cell starts anew");
   OnMoved();
 }

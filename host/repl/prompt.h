@@ -71,6 +71,8 @@ class Prompt : private EditorListener, private PromptSessionListener {
   void Stop();
   // Takes the next key: yes for `y`.
   void Ask(const std::string& question, std::function<void()> on_yes);
+  // Asks before a command does something, unless the question is empty.
+  void Confirm(const std::function<std::string()>& question, const std::function<void()>& act);
   void Say(const std::string& text);
   void ShowAnswer();
   void RunNext();
@@ -84,13 +86,19 @@ class Prompt : private EditorListener, private PromptSessionListener {
   void Help(const std::string&);
   void Reset(const std::string&);
   void Save(const std::string& path);
+  void WriteTo(const std::string& path);
   void Load(const std::string& path);
   void ShowSource(std::string_view source);
   void Expand(const std::string&);
   void Quit(const std::string&);
   void Undo(const std::string&);
   void Rewind(const std::string& cell);
-  void RewindTo(std::optional<uint32_t> cell);
+  void RewindTo(uint32_t cell);
+  void UndoFirstCell();
+  // Whether what others have run may be taken back; or nothing, where it is one's own.
+  std::string QuestionOfRewind(uint32_t cell) const;
+  // Of a command that the session does between cells.
+  void SayWhatItWaitsFor();
   void Branch(const std::string& name);
   void Switch(const std::string& name);
   void Sessions(const std::string&);
@@ -107,7 +115,8 @@ class Prompt : private EditorListener, private PromptSessionListener {
   Completer completer_;
   HistoryFile history_;
   bool keeps_history_ = true;
-  std::map<std::string, CellLog> logs_;  // by the session's name
+  std::map<std::string, CellLog> logs_;     // by the session's name
+  std::map<std::string, FileStamp> saved_;  // what :save has written, by path
   OthersCells others_;
   std::string source_;                 // of the own cell under way
   std::optional<std::string> answer_;  // to NAME??, until it is whole: the source in it is coloured

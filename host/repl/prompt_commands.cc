@@ -33,6 +33,11 @@ std::string Cells(size_t count) {
   return std::to_string(count) + (count == 1 ? " cell" : " cells");
 }
 
+// "2 cells that were not run at this prompt"
+std::string CellsOfOthers(size_t count) {
+  return Cells(count) + (count == 1 ? " that was" : " that were") + " not run at this prompt";
+}
+
 // What something is called, and beside it what it does, broken between words.
 std::string HelpLine(std::string name, std::string_view help, size_t width) {
   constexpr size_t kMargin = 14;
@@ -62,7 +67,9 @@ const std::vector<Prompt::Command>& Prompt::Commands() {
   static const auto& commands = *new std::vector<Command>{
       {"help", "", "this list, and the keys", &Prompt::Help},
       {"reset", "", "a fresh namespace", &Prompt::Reset},
-      {"save", "FILE", "the cells so far, as .ipynb with outputs or as .py", &Prompt::Save},
+      {"save", "FILE",
+       "the cells so far, as .ipynb with outputs or as .py; asks before it replaces another file",
+       &Prompt::Save},
       {"load", "FILE", "run the cells of a notebook or script, one after the other", &Prompt::Load},
       {"expand", "", "all of the last cell's output", &Prompt::Expand},
       {"undo", "", "the state of before the last cell", &Prompt::Undo},
@@ -118,16 +125,44 @@ void Prompt::Help(const std::string&) {
 }
 
 void Prompt::Reset(const std::string&) {
-  session_.Reset([this](const absl::Status& status) {
-    Say(status.ok() ? "a fresh namespace" : std::string(status.message()));
-    Show();
+  const auto question = [this]() -> std::string {
+    const std::string by = session_.running_by();
+    if (!by.empty()) return "drop the state of the cell of " + Printable(by) + "? [y/N] ";
+    const size_t others = session_.others_since(1);
+    return others == 0 ? "" : "drop the state of " + CellsOfOthers(others) + "? [y/N] ";
+  };
+  Confirm(question, [this] {
+    SayWhatItWaitsFor();
+    session_.Reset([this](const absl::Status& status) {
+      if (status.ok()) log().Reset();
+      Say(status.ok() ? "a fresh namespace" : std::string(status.message()));
+      Show();
+    });
   });
 }
 
+void Prompt::SayWhatItWaitsFor() {
+  const std::string by = session_.running_by();
+  if (!by.empty()) Say("waits for the cell of " + by + "; Ctrl-C can interrupt it");
+}
+
+// A file is replaced without a question as long as it is as this prompt has written it.
 void Prompt::Save(const std::string& path) {
-  const absl::Status status = SaveCells(log().cells(), path);
-  Say(status.ok() ? Cells(log().cells().size()) + " saved in " + path
-                  : std::string(status.message()));
+  const auto question = [this, path]() -> std::string {
+    const absl::StatusOr<FileStamp> stamp = FileStamp::Of(path);
+    if (!stamp.ok() || !IsCellFile(path)) return "";
+    const auto saved = saved_.find(path);
+    if (saved != saved_.end() && saved->second == *stamp) return "";
+    return Printable(path) + " exists; replace it? [y/N] ";
+  };
+  Confirm(question, [this, path] { WriteTo(path); });
+}
+
+void Prompt::WriteTo(const std::string& path) {
+  const absl::StatusOr<FileStamp> stamp = SaveCells(log().cells(), path);
+  if (stamp.ok()) saved_[path] = *stamp;
+  Say(stamp.ok() ? Cells(log().cells().size()) + " saved in " + path
+                 : std::string(stamp.status().message()));
   Show();
 }
 
@@ -171,24 +206,71 @@ void Prompt::Expand(const std::string&) {
 
 void Prompt::Quit(const std::string&) { Leave(kExitFine); }
 
-void Prompt::Undo(const std::string&) { RewindTo(std::nullopt); }
-
-void Prompt::Rewind(const std::string& cell) {
-  uint32_t number = 0;
-  if (absl::SimpleAtoi(cell, &number)) return RewindTo(number);
-  Say("usage: :rewind N, where N is the number of a cell");
-  Show();
-}
-
-void Prompt::RewindTo(std::optional<uint32_t> cell) {
-  session_.Rewind(cell, [this](absl::StatusOr<Standing> standing) {
-    if (standing.ok()) log().Rewind(standing->before_cell);
-    Say(standing.ok() ? Told(*standing) : std::string(standing.status().message()));
+void Prompt::Undo(const std::string&) {
+  session_.List([this](absl::StatusOr<std::vector<PromptSession::Listed>> sessions) {
+    if (!sessions.ok()) {
+      Say(std::string(sessions.status().message()));
+      return Show();
+    }
+    // The last cell is the one that runs, or the one that has ended last.
+    const bool runs = !session_.running_by().empty();
+    const uint32_t last = session_.next_cell() - (runs ? 0 : 1);
+    std::optional<uint32_t> newest;
+    for (const PromptSession::Listed& listed : *sessions) {
+      if (listed.name != session_.name()) continue;
+      for (uint32_t cell : listed.snapshots) {
+        if (cell <= last) newest = cell;
+      }
+    }
+    if (newest) return RewindTo(*newest);
+    if (last == 1 && !runs) return UndoFirstCell();
+    Say(last == 0 ? "no cell was run yet"
+                  : "no snapshot stands before the last cell; :reset starts afresh");
     Show();
   });
 }
 
+void Prompt::Rewind(const std::string& cell) {
+  uint32_t number = 0;
+  if (absl::SimpleAtoi(cell, &number) && number > 0) return RewindTo(number);
+  Say("usage: :rewind N, where N is the number of a cell");
+  Show();
+}
+
+void Prompt::RewindTo(uint32_t cell) {
+  const auto rewind = [this, cell] {
+    session_.Rewind(cell, [this](absl::StatusOr<Standing> standing) {
+      if (standing.ok()) log().Rewind(standing->before_cell);
+      Say(standing.ok() ? Told(*standing) : std::string(standing.status().message()));
+      Show();
+    });
+  };
+  Confirm([this, cell] { return QuestionOfRewind(cell); }, rewind);
+}
+
+// No snapshot stands before it: what was there is what a fresh session has.
+void Prompt::UndoFirstCell() {
+  const auto reset = [this] {
+    if (!session_.running_by().empty()) return Undo({});  // a second one has begun meanwhile
+    session_.Reset([this](const absl::Status& status) {
+      if (status.ok()) log().Rewind(1);
+      Say(status.ok() ? Told({.before_cell = 1}) + ": a fresh namespace"
+                      : std::string(status.message()));
+      Show();
+    });
+  };
+  Confirm([this] { return QuestionOfRewind(1); }, reset);
+}
+
+std::string Prompt::QuestionOfRewind(uint32_t cell) const {
+  const std::string by = session_.running_by();
+  if (!by.empty()) return "end the cell of " + Printable(by) + "? [y/N] ";
+  const size_t others = session_.others_since(cell);
+  return others == 0 ? "" : "take back " + CellsOfOthers(others) + "? [y/N] ";
+}
+
 void Prompt::Branch(const std::string& name) {
+  SayWhatItWaitsFor();
   session_.Branch(name, [this, name](absl::StatusOr<Standing> standing) {
     if (standing.ok()) logs_[name] = log();
     Say(standing.ok() ? "branched: " + Told(*standing) + "; :switch " + name + " goes there"

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +40,7 @@ class PromptSession {
     std::string name;
     uint64_t cells_run = 0;
     bool busy = false;
+    std::vector<uint32_t> snapshots;  // the cells that they stand before, oldest first
   };
   using ListCallback = absl::AnyInvocable<void(absl::StatusOr<std::vector<Listed>>)>;
 
@@ -68,11 +68,13 @@ class PromptSession {
   // Whose cell runs, if it is another's; or empty.
   virtual std::string running_by() const = 0;
   virtual void InterruptOther() = 0;
+  // How many of the cells from `cell` on, as far as they have ended, this prompt has not run.
+  virtual size_t others_since(uint32_t cell) const = 0;
 
   // `cursor` counts characters. The answer is what ParseCompletions reads.
   virtual void Complete(std::string text, uint32_t cursor, QueryCallback done) = 0;
   virtual void Reset(StatusCallback done) = 0;
-  virtual void Rewind(std::optional<uint32_t> cell, StandingCallback done) = 0;
+  virtual void Rewind(uint32_t cell, StandingCallback done) = 0;
   virtual void Branch(const std::string& name, StandingCallback done) = 0;
   virtual void Switch(const std::string& name, StatusCallback done) = 0;
   virtual void List(ListCallback done) = 0;

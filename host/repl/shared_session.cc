@@ -40,6 +40,9 @@ std::vector<PromptSession::Listed> ListIn(const ordered_json& done) {
     all.push_back({.name = TextIn(session, "id"),
                    .cells_run = static_cast<uint64_t>(NumberIn(session, "cells_run")),
                    .busy = session.contains("busy") && session["busy"] == true});
+    for (const ordered_json& cell : session.value("snapshots", ordered_json::array())) {
+      if (cell.is_number_unsigned()) all.back().snapshots.push_back(cell.get<uint32_t>());
+    }
   }
   return all;
 }
@@ -112,10 +115,13 @@ void SharedSession::Watch(const std::string& name, StatusCallback done) {
       if (number == watches_) OnWatched(frame);
       return;
     }
+    own_cells_[options_.name].next_cell = next_cell_;
     options_.name = name;
     watches_ = number;
     Cancel(std::exchange(watch_, TextIn(frame, "id")));
     OnState(frame);
+    // Where the session has gone on meanwhile, nobody has told which cells are whose.
+    if (own_cells_[name].next_cell != next_cell_) own_cells().clear();
     std::exchange(done, nullptr)(absl::OkStatus());
   };
   link_->Ask({{"type", "watch"},
@@ -135,7 +141,10 @@ void SharedSession::OnWatched(const Frame& frame) {
     call = {.handle = TextIn(frame, "call"),
             .by = TextIn(frame, "by"),
             .is_nested = frame.value("nested", false)};
-    if (!call.is_nested) MoveTo(number);
+    if (!call.is_nested) {
+      own_cells().erase(number);
+      MoveTo(number);
+    }
   }
   TellOf(frame, listener_->Others(call));
   // A call may have another cell; where the session stands is said when it is over.
@@ -158,10 +167,20 @@ void SharedSession::OnState(const Frame& frame) {
     other_by_ = TextIn(running, "by");
   }
   const std::string change = TextIn(frame, "change");
+  if (!change.empty()) own_cells().erase(own_cells().lower_bound(next_cell_), own_cells().end());
   if (change == "closed") listener_->OnChange(SessionChange::kClosed);
   if (own_changes_ == 0 && change == "reset") listener_->OnChange(SessionChange::kReset);
   if (own_changes_ == 0 && change == "rewound") listener_->OnChange(SessionChange::kRewound);
   listener_->OnMoved();
+}
+
+size_t SharedSession::others_since(uint32_t cell) const {
+  if (cell >= next_cell_) return 0;
+  const auto session = own_cells_.find(options_.name);
+  if (session == own_cells_.end()) return next_cell_ - cell;
+  const std::set<uint32_t>& own = session->second.numbers;
+  return next_cell_ - cell -
+         static_cast<size_t>(std::distance(own.lower_bound(cell), own.lower_bound(next_cell_)));
 }
 
 void SharedSession::OnGone() {
@@ -170,6 +189,7 @@ void SharedSession::OnGone() {
   other_call_.clear();
   other_by_.clear();
   next_cell_ = 1;
+  own_cells_.clear();
   own_changes_ = 0;
   while (!asked_.empty()) OnWithdraw(*asked_.begin());
   listener_->OnLost();
@@ -205,19 +225,23 @@ void SharedSession::Run(std::string code, StatusCallback done) {
   Connect([this, code = std::move(code), done = std::move(done)](absl::Status status) mutable {
     if (!status.ok()) return done(std::move(status));
     const Frame cell = {{"code", std::move(code)}, {"timeout", 0}};
-    call_ = link_->Ask({{"type", "eval"},
-                        {"session", options_.name},
-                        {"by", ThisClient("prompt")},
-                        {"opening_cwd", options_.opening_cwd},
-                        {"opening_interpreter", options_.opening_interpreter},
-                        {"cells", {cell}}},
-                       [this, done = std::move(done)](const Frame& frame) mutable {
-                         const std::string type = TextIn(frame, "type");
-                         if (type == "input") return OnInput(frame);
-                         if (type != "done") return TellOf(frame, *listener_);
-                         call_.clear();
-                         done(OutcomeOf(frame));
-                       });
+    call_ = link_->Ask(
+        {{"type", "eval"},
+         {"session", options_.name},
+         {"by", ThisClient("prompt")},
+         {"opening_cwd", options_.opening_cwd},
+         {"opening_interpreter", options_.opening_interpreter},
+         {"cells", {cell}}},
+        [this, done = std::move(done)](const Frame& frame) mutable {
+          const std::string type = TextIn(frame, "type");
+          if (type == "input") return OnInput(frame);
+          if (type == "finished") {
+            own_cells().insert(static_cast<uint32_t>(NumberIn(frame, "execution_count")));
+          }
+          if (type != "done") return TellOf(frame, *listener_);
+          call_.clear();
+          done(OutcomeOf(frame));
+        });
   });
 }
 
@@ -265,11 +289,9 @@ void SharedSession::Reset(StatusCallback done) {
       });
 }
 
-void SharedSession::Rewind(std::optional<uint32_t> cell, StandingCallback done) {
+void SharedSession::Rewind(uint32_t cell, StandingCallback done) {
   ++own_changes_;
-  Frame request = {{"type", "rewind"}};
-  if (cell) request["cell"] = *cell;
-  AskStanding(std::move(request),
+  AskStanding({{"type", "rewind"}, {"cell", cell}},
               [this, done = std::move(done)](absl::StatusOr<Standing> standing) mutable {
                 if (own_changes_ > 0) --own_changes_;
                 done(std::move(standing));
@@ -277,7 +299,11 @@ void SharedSession::Rewind(std::optional<uint32_t> cell, StandingCallback done) 
 }
 
 void SharedSession::Branch(const std::string& name, StandingCallback done) {
-  AskStanding({{"type", "branch"}, {"new_session", name}}, std::move(done));
+  AskStanding({{"type", "branch"}, {"new_session", name}},
+              [this, name, done = std::move(done)](absl::StatusOr<Standing> standing) mutable {
+                if (standing.ok()) own_cells_[name] = {own_cells(), standing->before_cell};
+                done(std::move(standing));
+              });
 }
 
 void SharedSession::Switch(const std::string& name, StatusCallback done) {

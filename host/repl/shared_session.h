@@ -44,15 +44,22 @@ class SharedSession : public PromptSession {
   void Interrupt() override;
   std::string running_by() const override { return other_by_; }
   void InterruptOther() override { Cancel(other_call_); }
+  size_t others_since(uint32_t cell) const override;
   void Complete(std::string text, uint32_t cursor, QueryCallback done) override;
   void Reset(StatusCallback done) override;
-  void Rewind(std::optional<uint32_t> cell, StandingCallback done) override;
+  void Rewind(uint32_t cell, StandingCallback done) override;
   void Branch(const std::string& name, StandingCallback done) override;
   void Switch(const std::string& name, StatusCallback done) override;
   void List(ListCallback done) override;
 
  private:
   using Frame = nlohmann::ordered_json;
+
+  // What this prompt has run in a session.
+  struct OwnCells {
+    std::set<uint32_t> numbers;
+    uint32_t next_cell = 1;  // when the session was left
+  };
 
   // Connects, if there is no daemon at the other end.
   void Connect(StatusCallback done);
@@ -63,6 +70,7 @@ class SharedSession : public PromptSession {
   void OnWatched(const Frame& frame);
   void OnState(const Frame& frame);
   void MoveTo(uint32_t cell);
+  std::set<uint32_t>& own_cells() { return own_cells_[options_.name].numbers; }
   void OnGone();
   void OnInput(const Frame& frame);
   void OnWithdraw(uint64_t call);
@@ -87,8 +95,9 @@ class SharedSession : public PromptSession {
   std::string other_by_;
   std::map<std::string, WatchedCall> shown_;  // the calls that the watch tells of, by handle
   uint32_t next_cell_ = 1;
-  int own_changes_ = 0;       // resets and rewinds asked for here
-  std::set<uint64_t> asked_;  // the calls that wait for input
+  std::map<std::string, OwnCells> own_cells_;  // by the session's name
+  int own_changes_ = 0;                        // resets and rewinds asked for here
+  std::set<uint64_t> asked_;                   // the calls that wait for input
   std::shared_ptr<ReplyDesk> replies_;
 };
 

@@ -175,6 +175,89 @@ class Prompt(AttachTest):
         self.run_cellar("interrupt", "work")
         screen.wait_for("\n'mine again'\nwork In [3]:")
 
+    def test_a_command_waits_for_the_cell_of_another_and_says_so(self):
+        screen = self.screen()
+        other = self.start("eval", "-s", "work", SLEEP)
+        self.assertEqual(other.stdout.readline(), b"on\n")
+        screen.wait_for("\non\nwork In [1]:")
+        screen.enter(":reset", f"drop the state of the cell of eval, process {other.pid}? [y/N]")
+        screen.keys("y")
+        screen.wait_for(f"cellar: waits for the cell of eval, process {other.pid}; Ctrl-C can interrupt it")
+        screen.keys("C-c")
+        screen.wait_to_show(f"interrupt the cell of eval, process {other.pid}? [y/N]")
+        screen.keys("y")
+        screen.wait_for("cellar: a fresh namespace\nwork In [1]:")
+        self.assertEqual(other.wait(DEADLINE_S), 1)
+
+    def test_undo_asks_before_it_ends_the_cell_of_another(self):
+        screen = self.screen()
+        screen.enter("x = 1", "In [2]:")
+        wait_until(lambda: "rewinds to 2" in self.sessions(), "a snapshot")
+        other = self.start("eval", "-s", "work", f"x = 2; {SLEEP}")
+        self.assertEqual(other.stdout.readline(), b"on\n")
+        screen.wait_for("\non\nwork In [2]:")
+        question = f"work In [2]:\nend the cell of eval, process {other.pid}? [y/N]"
+        screen.enter(":undo", question)
+        screen.keys("n")
+        screen.wait_for("work In [2]: :undo\nwork In [2]:")
+        self.assertIsNone(other.poll())
+        screen.enter(":undo", question)
+        screen.keys("y")
+        screen.wait_for("cellar: the state is that of before cell 2\nwork In [2]:")
+        self.assertEqual(other.wait(DEADLINE_S), 1)
+        screen.enter("x", "\n1\nwork In [3]:")
+
+    def test_cells_of_others_are_taken_back_only_after_a_question(self):
+        self.run_in_session("x = 1")
+        wait_until(lambda: "rewinds to 2" in self.sessions(), "a snapshot")
+        screen = self.screen(at="work In [2]:")
+        screen.enter("x = 2", "In [3]:")
+        wait_until(lambda: "rewinds to 2, 3" in self.sessions(), "a snapshot")
+        screen.enter("x = 3", "In [4]:")
+        screen.enter(":undo", "cellar: the state is that of before cell 3\nwork In [3]:")  # one's own
+        self.run_in_session("x = 4")
+        screen.wait_for("work In [4]:")
+        question = "take back 1 cell that was not run at this prompt? [y/N]"
+        for command in (":undo", ":rewind 3"):
+            screen.enter(command, f"work In [4]:\n{question}")
+            screen.keys("n")
+            screen.wait_for("work In [4]:")
+        screen.enter("x", "\n4\nwork In [5]:")
+        screen.enter(":rewind 3", question)
+        self.run_in_session("y = 5")  # the question is another now
+        screen.wait_for(f"work In [6]:\n{question}")
+        screen.keys("y")
+        screen.wait_for("work In [6]:\ntake back 2 cells that were not run at this prompt? [y/N]")
+        screen.keys("y")
+        screen.wait_for("cellar: the state is that of before cell 3\nwork In [3]:")
+        screen.enter("x", "\n2\nwork In [4]:")
+        screen.enter(":reset", "drop the state of 1 cell that was not run at this prompt? [y/N]")
+        screen.keys("y")
+        screen.wait_for("cellar: a fresh namespace\nwork In [1]:")
+        screen.enter("x = 6", "In [2]:")
+        screen.enter(":reset", "cellar: a fresh namespace\nwork In [1]:")
+
+    def test_whose_cells_they_are_is_known_in_a_branch_and_back_from_it(self):
+        screen = self.screen()
+        screen.enter("x = 1", "In [2]:")
+        screen.enter(":branch other", ":switch other goes there\nwork In [2]:")
+        screen.enter(":switch other", "\nother In [2]:")
+        screen.enter(":undo", "cellar: the state is that of before cell 1: a fresh namespace\nother In [1]:")
+        screen.enter(":switch work", "\nwork In [2]:")
+        screen.enter(":reset", "cellar: a fresh namespace\nwork In [1]:")
+
+    def test_ctrl_d_leaves_the_cell_of_another_and_asks_nothing(self):
+        terminal = self.prompt()
+        other = self.start("eval", "-s", "work", SLEEP)
+        self.assertEqual(other.stdout.readline(), b"on\n")
+        terminal.wait_for("on\r\n")
+        terminal.send("'mine'\r")
+        terminal.wait_for("Ctrl-C gives it up")
+        terminal.send("\x04")
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertNotIn(b"[y/N]", terminal.output)
+        self.assertIsNone(other.poll())
+
     def test_ctrl_d_asks_before_it_ends_the_own_cell(self):
         terminal = self.prompt()
         terminal.send(SLEEP + "\r")
@@ -252,7 +335,9 @@ class Prompt(AttachTest):
         screen.wait_for("other In [5]: x")
         screen.keys("C-c")
         screen.enter(":sessions", "  work, 4 cells run\n* other, 1 cell run\nother In [5]:")
-        screen.enter(":reset", "a fresh namespace\nother In [1]:")
+        screen.enter(":reset", "drop the state of 1 cell that was not run at this prompt? [y/N]")
+        screen.keys("y")
+        screen.wait_for("a fresh namespace\nother In [1]:")
         screen.enter(":switch nowhere", ":sessions lists them\nother In [1]:")
 
     def test_rewind(self):

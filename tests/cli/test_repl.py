@@ -233,6 +233,13 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.keys("Enter")
         screen.wait_for("\n2\nIn [2]:")
 
+    def test_a_pasted_transcript_loses_its_output(self):
+        screen = self.screen()
+        screen.paste('>>> print("hello world")\nhello world\n>>> 6 * 7\n42\n')
+        screen.wait_for('In [1]: print("hello world")\n   ...: 6 * 7')
+        screen.keys("Enter")
+        screen.wait_for("\nhello world\n42\nIn [2]:")
+
     def test_search_finds_a_cell_by_any_of_its_lines(self):
         screen = self.screen()
         screen.paste("first = 1\nsecond = 2")
@@ -356,7 +363,8 @@ class OnScreen(AtPrompt, ProgramTest):
     def test_the_help_is_broken_between_words(self):
         screen = self.screen(columns=40, rows=50)
         screen.keys(":help", "Enter")
-        screen.wait_to_show("\n:save FILE    the cells so far, as\n              .ipynb with outputs or as\n              .py\n")
+        screen.wait_to_show("\n:save FILE    the cells so far, as\n              .ipynb with outputs or as\n"
+                            "              .py; asks before it\n              replaces another file\n")
 
     def test_json_is_a_folded_tree_that_expand_unfolds(self):
         screen = self.screen()
@@ -384,6 +392,35 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.enter("'x' in globals()", "False\nIn [2]:")
         screen.enter(f":load {path}", "In [2]: x = 6\nIn [3]: x * 7\n42\nIn [4]:")
 
+    def test_a_file_that_exists_is_replaced_only_after_a_question(self):
+        path = os.path.join(self.state, "a.py")
+        with open(path, "w") as file:
+            file.write("precious = 1\n")
+        screen = self.screen(columns=200)
+        screen.enter("7", "In [2]:")
+        screen.enter(f":save {path}", f"In [2]:\n{path} exists; replace it? [y/N]")
+        screen.enter("n'no'", "\n'no'\nIn [3]:")  # what is typed behind the answer is typed
+        with open(path) as file:
+            self.assertEqual(file.read(), "precious = 1\n")
+        screen.enter(f":save {path}", "[y/N]")
+        screen.keys("y")
+        screen.wait_for(f"cellar: 2 cells saved in {path}\nIn [3]:")
+        with open(path) as file:
+            self.assertNotIn("precious", file.read())
+        screen.enter("8", "In [4]:")
+        screen.enter(f":save {path}", f"cellar: 3 cells saved in {path}\nIn [4]:")  # it is this prompt's own
+        with open(path, "a") as file:
+            file.write("# by hand\n")
+        screen.enter(f":save {path}", f"In [4]:\n{path} exists; replace it? [y/N]")
+        screen.keys("Up")
+        screen.wait_for(f"\nIn [4]: :save {path}")
+
+    def test_a_name_that_cannot_be_saved_is_said_without_a_question(self):
+        path = os.path.join(self.state, "notes.txt")
+        open(path, "w").close()
+        screen = self.screen()
+        screen.enter(f":save {path}", "cellar: give the file a name in .ipynb or .py\nIn [1]:")
+
     def wait_for_snapshot(self, screen):
         """It is taken when the session has been idle for a moment; a rewind that is refused names those there are."""
         def is_kept():
@@ -404,6 +441,26 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.enter(":switch main", "\nIn [3]:")
         screen.enter("x", "\n[1]\nIn [4]:")
         screen.enter(":rewind 2", "before cell 2\nIn [2]:")
+
+    def test_undo_of_the_first_cell_is_a_fresh_namespace(self):
+        path = os.path.join(self.state, "cells.py")
+        screen = self.screen(columns=200)
+        screen.enter(":undo", "cellar: no cell was run yet\nIn [1]:")
+        screen.enter("before = 1", "In [2]:")
+        screen.enter(":reset", "In [1]:")
+        screen.enter("x = 1", "In [2]:")
+        screen.enter(":undo", "cellar: the state is that of before cell 1: a fresh namespace\nIn [1]:")
+        screen.enter("'x' in globals()", "False\nIn [2]:")
+        screen.enter(f":save {path}", f"cellar: 2 cells saved in {path}\nIn [2]:")
+        with open(path) as file:
+            self.assertNotIn("x = 1", file.read())
+
+    def test_undo_without_a_snapshot_says_what_can_be_done(self):
+        self.env["CELLAR_SNAPSHOTS"] = "off"
+        screen = self.screen()
+        screen.enter("x = 1", "In [2]:")
+        screen.enter("x = 2", "In [3]:")
+        screen.enter(":undo", "cellar: no snapshot stands before the last cell; :reset starts afresh\nIn [3]:")
 
     def test_an_unknown_command_is_said(self):
         screen = self.screen()
