@@ -160,12 +160,15 @@ void Linger() {
   LookBriefly(kPauseBetweenCells, [] { return Worker().channel.IsReadable(); });
 }
 
-void LimitResources(uint64_t memory_cap, uint64_t open_files) {
+void LimitMemory(uint64_t bytes) {
   rlimit limit;
-  if (memory_cap > 0 && getrlimit(RLIMIT_DATA, &limit) == 0) {
-    limit.rlim_cur = memory_cap;
-    setrlimit(RLIMIT_DATA, &limit);
-  }
+  if (getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max);
+  setrlimit(RLIMIT_DATA, &limit);
+}
+
+void LimitOpenFiles(uint64_t open_files) {
+  rlimit limit;
   if (open_files > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     limit.rlim_cur = std::min<rlim_t>(open_files, limit.rlim_max);
     setrlimit(RLIMIT_NOFILE, &limit);
@@ -300,7 +303,8 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("restore_descriptors", [] { return Worker().output.RestoreDescriptors(); });
   m.def("is_forked_child", &IsForkedChild);
   m.def("current_cell", &CurrentCell);
-  m.def("limit_resources", &LimitResources);
+  m.def("limit_memory", &LimitMemory);
+  m.def("limit_open_files", &LimitOpenFiles);
   m.def("move_high", &MoveDescriptorHigh);
   m.def("interrupt_thread",
         [](unsigned long thread) { PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt); });

@@ -80,7 +80,7 @@ class Integrity:
             self._repaired_since += _shortened(self._loop_parts.put_back())
         if isinstance(failure, OSError) and failure.errno == EINVAL:
             # poll() refuses to look at more descriptors than may be open.
-            _cellar.limit_resources(0, _USUAL_OPEN_FILES)
+            _cellar.limit_open_files(_USUAL_OPEN_FILES)
             self._repaired_since.append("the limit of open files")
 
     def note_repair(self, what: str) -> None:

@@ -15,6 +15,7 @@ from cellar_runtime import (
     tracebacks, user_modules)
 from cellar_runtime.cell_origin import CELL
 from cellar_runtime.integrity import Integrity
+from cellar_runtime.memory_limit import MemoryLimit
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.session_loop import make_loop
 from cellar_runtime.source import Compiler, is_coroutine
@@ -49,6 +50,7 @@ class Runner:
         self._enter_error = None  # why the directory of the next cell could not be entered
         self._is_new_copy = False
         self._failures = 0  # of the loop since its last turn
+        self._memory_limit = MemoryLimit()
         _cellar.install(CELL, cell_origin.of_thread, self._cancel)
         cell_origin.mark_threads()
         self._namespace = Namespace(cellar_prelude.names())
@@ -123,7 +125,8 @@ class Runner:
             os.environ.setdefault("MPLBACKEND", "Agg")
             os.chdir(cwd)
             sys.path[:0] = [os.fsdecode(entry) for entry in (cwd, *path)]
-            _cellar.limit_resources(memory_cap, open_files)
+            self._memory_limit.set(memory_cap)
+            _cellar.limit_open_files(open_files)
             snapshot.reseed_numpy()
             self._module_directories = user_modules.directories(os.environ.get("HOME"), os.fsdecode(cwd))
         except OSError as error:
@@ -178,6 +181,7 @@ class Runner:
                 raise error
             self._load_modules(cell)
             program = self._compile(cell, text)
+            self._memory_limit.hold()
             if program.awaits:
                 self._task = _Task(self._run_awaiting(cell, program), loop=self._loop, context=self._context)
                 return
@@ -230,6 +234,7 @@ class Runner:
 
     def _fail(self, cell, error):
         self._had_timers |= _stop_timers()  # first of all: see _on_execute
+        self._memory_limit.relax()
         return self._report(cell, error)
 
     def _finish(self, cell, status):
@@ -237,6 +242,7 @@ class Runner:
             _exit(0)
         try:
             self._had_timers |= _stop_timers()
+            self._memory_limit.relax()
             if self._loop.listen_again():
                 self._integrity.note_repair("readers of the event loop")
             _guarded(figures.flush_figures)

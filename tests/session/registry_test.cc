@@ -238,5 +238,15 @@ TEST_F(RegistryTest, MemoryAtTheCapIsAMemoryErrorInTheCell) {
   EXPECT_EQ(Value("a", "x"), "1");
 }
 
+TEST_F(RegistryTest, ASessionThatIsFullCanBeToldToFreeSomething) {
+  if (kWorkerSanitized) GTEST_SKIP() << "shadow memory counts against the cap";
+  Start({}, [](Launch& launch) { launch.session.memory_cap = 200 << 20; });
+  const std::string fill = "keep = []\nwhile True: keep.append(bytearray(1000))";
+  EXPECT_EQ(Value("a", fill), "MemoryError: ");
+  EXPECT_EQ(Value("a", "while True: keep.append(bytearray(1000))"), "MemoryError: ");
+  EXPECT_EQ(Value("a", "len(keep) > 100_000"), "True");
+  EXPECT_EQ(Value("a", "keep.clear(); len(bytearray(100 << 20))"), "104857600");
+}
+
 }  // namespace
 }  // namespace cellar::host

@@ -1,0 +1,25 @@
+"""How much memory the code of cells may use, where the session has a cap."""
+import _cellar
+
+# For compiling the next cell and telling its end: a session that is full could not even be told to free something.
+_RESERVE_BYTES = 16 << 20
+
+
+class MemoryLimit:
+    def __init__(self):
+        self._cap = 0
+
+    def set(self, cap):
+        """In bytes; 0: none."""
+        self._cap = cap
+        self.relax()
+
+    def hold(self):
+        """The code of a cell runs."""
+        if self._cap:
+            _cellar.limit_memory(self._cap)
+
+    def relax(self):
+        """It does not."""
+        if self._cap:
+            _cellar.limit_memory(self._cap + _RESERVE_BYTES)
