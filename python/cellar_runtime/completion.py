@@ -1,6 +1,7 @@
 """What could stand at a place in a text: names, attributes, keys, paths, arguments, modules. Runs no user code."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
+import itertools
 import keyword
 import os
 import pkgutil
@@ -14,6 +15,9 @@ from cellar_runtime.inspection import enclosing_call
 from cellar_runtime.static_lookup import MISSING
 
 MAX_MATCHES = 1000
+_MAX_CANDIDATES = 5000  # which are looked at, and the best of them taken
+_MAX_TEXT_CHARS = 20_000  # before the cursor
+_MAX_WORD_CHARS = 1000
 _MAX_SIGNATURES = 100
 _MAX_JEDI_CHARS = 20_000
 _IMPORT = re.compile(r"\s*import\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*(?P<path>[\w.]*)\Z")
@@ -24,7 +28,7 @@ _MAGIC = re.compile(r"\s*(?P<marks>%%?)(?P<name>\w*)\Z")
 _WORD = re.compile(r"\w*\Z")
 # Names that the text itself binds, as far as a glance can tell.
 _ASSIGNED = re.compile(
-    r"(?:\b(?:def|class|import|as|for|global)\s+|^\s*)([A-Za-z_]\w*)(?=\s*(?:=(?!=)|\(|:|,|$|\s+in\b))", re.MULTILINE)
+    r"(?:\b(?:def|class|import|as|for|global)\s+|^[ \t]*)([A-Za-z_]\w*)(?=\s*(?:=(?!=)|\(|:|,|$|\s+in\b))", re.MULTILINE)
 
 _modules_of_path: dict[tuple, list[str]] = {}
 _jedi = None
@@ -41,9 +45,9 @@ def complete(names: dict, text: str, cursor: int) -> dict:
 
 
 def _matches(names, text, cursor):
-    before = text[:cursor]
+    before = text[max(0, cursor - _MAX_TEXT_CHARS):cursor]
     line = before.rpartition("\n")[2]
-    word = _WORD.search(before)[0]
+    word = _WORD.search(before[-_MAX_WORD_CHARS:])[0]
     start = cursor - len(word)
     string = _open_string(line)
     if string is not None:
@@ -56,17 +60,18 @@ def _matches(names, text, cursor):
     if (match := _IMPORT.match(line) or _FROM.match(line)) is not None:
         parent = match["path"].rpartition(".")[0]
         return start, [_match(name, "module") for name in _submodules(parent) if name.startswith(word)]
-    if before[:start].rstrip().endswith("."):
-        return start, _attributes(names, before[:start].rstrip()[:-1], word) or _ask_jedi(text, cursor)
-    return start, [*_keyword_arguments(names, before[:start], word), *_names(names, before[:start], word)]
+    before = before[:len(before) - len(word)]
+    if before.rstrip().endswith("."):
+        return start, _attributes(names, before.rstrip()[:-1], word) or _ask_jedi(text, cursor)
+    return start, [*_keyword_arguments(names, before, word), *_names(names, before, word)]
 
 
 def _attributes(names, owner, word):
-    path = static_lookup.PATH.search(owner)
-    if path is None:
+    path = static_lookup.path_at_end(owner)
+    if not path:
         return [_described(str, name, True) for name in _visible(dir(str), word)] if owner[-1:] in "'\"" and owner else []
-    value = static_lookup.resolve(names, path[0])
-    if value is MISSING or type(value) is property or path.start() and owner[path.start() - 1] in ").]":
+    value = static_lookup.resolve(names, path)
+    if value is MISSING or type(value) is property or owner[:-len(path)].endswith((")", ".", "]")):
         return []
     found = _visible(static_lookup.attribute_names(value), word)
     return [_described(value, name, len(found) <= _MAX_SIGNATURES) for name in found]
@@ -74,7 +79,11 @@ def _attributes(names, owner, word):
 
 def _visible(names, word):
     """Those that begin with the word; names with an underscore are only shown to who has typed one."""
-    return [name for name in names if name.startswith(word) and (word or not name.startswith("_"))]
+    return _first(name for name in names if name.startswith(word) and (word or not name.startswith("_")))
+
+
+def _first(names):
+    return list(itertools.islice(names, _MAX_CANDIDATES))
 
 
 def _described(owner, name, with_signature):
@@ -91,9 +100,10 @@ def _of_value(name, value, with_signature):
 
 
 def _names(names, before, word):
-    bound = {**static_lookup.builtins_of(names), **{name: names[name] for name in list(names) if type(name) is str}}
-    found = _visible(bound, word)
-    matches = [_of_value(name, bound[name], len(found) <= _MAX_SIGNATURES) for name in found]
+    builtin = static_lookup.builtins_of(names)
+    found = _visible((name for name in (*names, *(builtin.keys() - names.keys())) if type(name) is str), word)
+    matches = [_of_value(name, names[name] if name in names else builtin[name], len(found) <= _MAX_SIGNATURES)
+               for name in found]
     known = set(found)
     matches += [_match(name, "instance") for name in _visible(set(_ASSIGNED.findall(before)) - known, word)]
     matches += [_match(name, "keyword") for name in keyword.kwlist if name.startswith(word) and name not in known]
@@ -131,9 +141,9 @@ def _in_string(names, line, start, cursor):
     content = line[start:]
     before = line[:start - 1]
     if before.endswith("["):
-        path = static_lookup.PATH.search(before[:-1])
-        value = static_lookup.resolve(names, path[0]) if path else MISSING
-        keys = [key for key in _keys(value) if type(key) is str and key.startswith(content)]
+        path = static_lookup.path_at_end(before[:-1])
+        value = static_lookup.resolve(names, path) if path else MISSING
+        keys = _first(key for key in _keys(value) if type(key) is str and key.startswith(content))
         return cursor - len(content), [_match(key, "key") for key in keys]
     folder, slash, name = content.rpartition("/")
     return cursor - len(name), _paths(folder + slash, name)

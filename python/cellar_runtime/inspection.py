@@ -10,6 +10,7 @@ from cellar_runtime.static_lookup import MISSING
 
 MAX_TEXT_CHARS = 200_000
 _MAX_VALUE_CHARS = 200
+_MAX_ARGUMENT_CHARS = 10_000
 _SHOWN_BY_REPR = (int, float, complex, bool, str, bytes, type(None))
 _AFTER_CURSOR = re.compile(r"\w*")
 
@@ -18,8 +19,7 @@ def inspect_at(names: dict, text: str, cursor: int, with_source: bool) -> dict:
     """What stands at the cursor, or else the function in whose brackets the cursor is. `found` is False for neither."""
     before = text[:cursor]
     word = _AFTER_CURSOR.match(text, cursor)[0]
-    path = static_lookup.PATH.search(before + word)
-    for candidate in (path[0] if path else "", enclosing_call(before) or ""):
+    for candidate in (static_lookup.path_at_end(before + word), enclosing_call(before)):
         value = static_lookup.resolve(names, candidate) if candidate else MISSING
         if value is not MISSING:
             return {"found": True, **facts(candidate, value, with_source)}
@@ -51,19 +51,19 @@ def describe(names: dict, name: str, with_source: bool) -> str:
                      for label, text in rows if text)
 
 
-def enclosing_call(before: str) -> str | None:
-    """The path of the function whose arguments the end of the text is in."""
+def enclosing_call(before: str) -> str:
+    """The path of the function whose arguments the end of the text is in, or nothing."""
     depth = 0
-    for position in range(len(before) - 1, -1, -1):
+    for position in range(len(before) - 1, max(-1, len(before) - _MAX_ARGUMENT_CHARS), -1):
         character = before[position]
         if character in ")]}":
             depth += 1
         elif character in "([{":
-            path = static_lookup.PATH.search(before[:position]) if depth == 0 and character == "(" else None
-            if path is not None:
-                return path[0]
+            path = static_lookup.path_at_end(before[:position]) if depth == 0 and character == "(" else ""
+            if path:
+                return path
             depth = max(0, depth - 1)
-    return None
+    return ""
 
 
 def _source(value):

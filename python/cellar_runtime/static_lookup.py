@@ -11,8 +11,15 @@ _BINDING = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescrip
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), type(...))
 _STEP = re.compile(
     r"""\s*(?:\.\s*(?P<name>[A-Za-z_]\w*)|\[\s*(?:(?P<index>-?\d+)|(?P<quoted>"[^"\\]*"|'[^'\\]*'))\s*\])""")
-# A path that ends where the text ends: a.b[0]["key"].c
-PATH = re.compile(r"""[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*|\[\s*(?:-?\d+|"[^"\\]*"|'[^'\\]*')\s*\])*\Z""")
+_PATH = re.compile(r"""[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*|\[\s*(?:-?\d+|"[^"\\]*"|'[^'\\]*')\s*\])*\Z""")
+_MAX_PATH_CHARS = 1000
+_WITHOUT_HOOKS = frozenset({"builtins", "abc", "enum", "typing", "ctypes", "_ctypes"})  # modules of metaclasses
+
+
+def path_at_end(text: str) -> str:
+    """The path that the text ends with, like `a.b[0]["key"].c`, or nothing."""
+    found = _PATH.search(text[-_MAX_PATH_CHARS:])
+    return found[0] if found is not None else ""
 
 
 def resolve(names: dict, path: str):
@@ -56,7 +63,7 @@ def attribute_names(value) -> set[str]:
     names = set(_instance_names(value))
     if not _is(value, types.ModuleType):
         for base in _mro(value) if _is(value, type) else _mro(type(value)):
-            names.update(type.__dict__["__dict__"].__get__(base))
+            names.update(_class_names(base))
     return {name for name in names if type(name) is str}
 
 
@@ -82,7 +89,7 @@ def signature(value) -> inspect.Signature | None:
         value = attribute(value, "__call__")
         if value is MISSING or kind(value) != "function":
             return None
-    elif which == "class" and not type(type(value)) is type or which in ("module", "property"):
+    elif which == "class" and not _has_plain_metaclass(value) or which in ("module", "property"):
         return None
     try:
         found = inspect.signature(value)
@@ -105,15 +112,44 @@ def _raw(value, name):
             return getattr(value, name, MISSING)
         except RuntimeError:  # nobody is connected
             return MISSING
-    try:
-        return inspect.getattr_static(value, name)
-    except AttributeError:
-        return MISSING
+    # As inspect.getattr_static(), which asks a metaclass for the `__dict__` of its classes.
+    is_class = _is(value, type)
+    of_instance = _in_classes(_mro(value), name) if is_class else _instance_names(value).get(name, MISSING)
+    of_class = _in_classes(_mro(type(value)), name)
+    if of_class is MISSING or of_instance is not MISSING and not _is_data_descriptor(of_class):
+        return of_instance
+    return of_class
+
+
+def _in_classes(classes, name):
+    for cls in classes:
+        found = _class_names(cls).get(name, MISSING)
+        if found is not MISSING:
+            return found
+    return MISSING
+
+
+def _class_names(cls):
+    return type.__dict__["__dict__"].__get__(cls)
+
+
+def _module_of(cls):
+    return type.__dict__["__module__"].__get__(cls)
+
+
+def _is_data_descriptor(value):
+    has = [_in_classes(_mro(type(value)), name) is not MISSING for name in ("__get__", "__set__", "__delete__")]
+    return has[0] and (has[1] or has[2])
+
+
+def _has_plain_metaclass(cls):
+    # One of the user's may have hooks that inspect.signature() would call.
+    return all(_module_of(each) in _WITHOUT_HOOKS for each in _mro(type(cls)))
 
 
 def _is_tools(value):
     # Its names are the host's: looking them up runs nothing of the user's.
-    return type(value).__module__ == "cellar_prelude.tools"
+    return _module_of(type(value)) == "cellar_prelude.tools"
 
 
 def _item(value, step):
@@ -130,12 +166,12 @@ def _item(value, step):
 
 def _instance_names(value):
     if _is(value, type):
-        return ()
+        return {}
     try:
         found = object.__getattribute__(value, "__dict__")
     except AttributeError:
-        return ()
-    return dict(found) if _is(found, dict) else ()
+        return {}
+    return dict(found) if _is(found, dict) else {}
 
 
 def _mro(cls):
@@ -173,6 +209,6 @@ def _shown(value):
 
 
 def _shown_annotation(value):
-    if value is inspect.Parameter.empty or type(value) in (str, type) or type(value).__module__ in ("typing", "types"):
+    if value is inspect.Parameter.empty or type(value) in (str, type) or _module_of(type(value)) in ("typing", "types"):
         return value
     return _Shown("...")

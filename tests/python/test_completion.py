@@ -102,6 +102,28 @@ class Complete(HelperTest):
             time.sleep(0.02)
         self.assertEqual(found, ["append"])
 
+    def test_much_of_anything_takes_no_time(self):
+        many = {f"name{i}": i for i in range(300_000)}
+        begin = time.monotonic()
+        for text in ("(" * 100_000, "1(" * 50_000, "a" * 500_000 + " ", "a." * 100_000, "\n" * 100_000 + "x", "x = '" * 50_000):
+            self.complete(text)
+        self.assertEqual(len(self.complete("many['", many=many)), completion.MAX_MATCHES)
+        self.assertEqual(len(self.complete("name", **many)), completion.MAX_MATCHES)
+        self.assertLess(time.monotonic() - begin, 5)
+
+    def test_hooks_of_a_metaclass_are_not_run(self):
+        class Meta(type):
+            def __getattribute__(cls, name):
+                raise AssertionError(f"asked for {name}")
+
+            def __dir__(cls):
+                raise AssertionError("asked for all")
+
+        Odd = Meta("Odd", (), {"attribute": 1, "method": lambda self: None})
+        self.assertEqual(self.complete("Odd.", Odd=Odd), ["attribute", "method"])
+        self.assertEqual(self.complete("odd.", odd=object.__new__(Odd)), ["attribute", "method"])
+        self.assertEqual(self.complete("Od", Odd=Odd), ["Odd"])
+
     def test_odd_cursors_and_objects(self):
         class Liar:
             __class__ = property(lambda self: 1 / 0)
