@@ -10,6 +10,7 @@ namespace {
 
 // Of one frame.
 constexpr size_t kMaxTextBytes = 64u << 10;
+constexpr absl::Duration kMaxHeld = absl::Milliseconds(1);
 
 std::string_view NameOf(Stream stream) { return stream == Stream::kStdout ? "stdout" : "stderr"; }
 
@@ -43,7 +44,7 @@ class OwnStream : public CallStream {
   void SendStarted(const CallCell& cell) override {
     Frame frame = CellFrame("started");
     frame.Key("title").String(cell.title);
-    Emit(frame.Take());
+    EmitWithNext(frame.Take());
   }
 
   void SendText(Stream stream, const std::string& text, bool background) override {
@@ -131,7 +132,7 @@ class BareStream : public CallStream {
   // What that runner called the status events of helpers.
   static constexpr std::string_view kStatusMime = "application/x-omp-status";
 
-  void SendStarted(const CallCell&) override { Emit(NewFrame("started").Take()); }
+  void SendStarted(const CallCell&) override { EmitWithNext(NewFrame("started").Take()); }
 
   void SendText(Stream stream, const std::string& text, bool) override {
     Frame frame = NewFrame(NameOf(stream));
@@ -182,6 +183,27 @@ std::unique_ptr<CallStream> CallStream::CreateWatched(EventLoop& loop, RequestId
                                                       std::function<uint32_t()> number, Send send) {
   return std::make_unique<WatchedStream>(loop, std::move(id), std::move(call), std::move(number),
                                          std::move(send));
+}
+
+CallStream::~CallStream() {
+  *alive_ = false;
+  loop_.Cancel(held_timer_);
+}
+
+void CallStream::Emit(std::string frame) {
+  EmitHeld();
+  send_(std::move(frame));
+}
+
+void CallStream::EmitWithNext(std::string frame) {
+  held_ += frame;
+  if (held_timer_ == 0) held_timer_ = loop_.After(kMaxHeld, [this] { EmitHeld(); });
+}
+
+void CallStream::EmitHeld() {
+  if (held_.empty()) return;
+  loop_.Cancel(std::exchange(held_timer_, 0));
+  send_(std::exchange(held_, ""));
 }
 
 void CallStream::TellPlan(const std::vector<size_t>& cells) {
@@ -237,6 +259,7 @@ void CallStream::AddText(Stream stream, std::string_view text) {
 }
 
 void CallStream::FlushText() {
+  EmitHeld();
   if (!text_.empty()) SendText(text_stream_, std::exchange(text_, ""), /*background=*/false);
 }
 

@@ -34,7 +34,7 @@ class CallStream : public CallObserver {
 
   CallStream(EventLoop& loop, RequestId id, Send send)
       : loop_(loop), id_(std::move(id)), send_(std::move(send)) {}
-  ~CallStream() override { *alive_ = false; }
+  ~CallStream() override;
 
   // Which cells of a notebook are going to run.
   void TellPlan(const std::vector<size_t>& cells);
@@ -60,9 +60,12 @@ class CallStream : public CallObserver {
   Frame NewFrame(std::string_view type) const { return Frame(type, id_); }
   const RequestId& id() const { return id_; }
   size_t cell() const { return cell_; }
-  void Emit(std::string frame) { send_(std::move(frame)); }
+  void Emit(std::string frame);
+  // Together with the next, or a moment later: a quick cell then wakes its client once.
+  void EmitWithNext(std::string frame);
 
  private:
+  void EmitHeld();
   void AddText(Stream stream, std::string_view text);
   // Also the characters that have only begun.
   void FinishText();
@@ -78,6 +81,8 @@ class CallStream : public CallObserver {
   std::string text_;
   Stream text_stream_ = Stream::kStdout;
   bool flush_is_posted_ = false;
+  std::string held_;  // frames that wait for the next one
+  EventLoop::TimerId held_timer_ = 0;
   // False once the stream is gone; posted tasks look here first.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -100,9 +100,13 @@ void LineStream::Read() {
 
 void LineStream::Send(std::string_view line) {
   if (gone_) return;
-  const bool was_empty = outbox_.empty();
   outbox_.Push(line);
-  if (was_empty) Write();
+  if (std::exchange(write_is_posted_, true)) return;
+  loop_.Post([this, alive = alive_] {
+    if (!*alive) return;
+    write_is_posted_ = false;
+    Write();
+  });
 }
 
 void LineStream::Write() {

@@ -39,7 +39,8 @@ class LineStream {
   LineStream(const LineStream&) = delete;
 
   void Start();
-  // Takes the newline too.
+  // Takes the newline too. What is sent in one turn of the loop is written at its end, in one piece:
+  // the client wakes up once.
   void Send(std::string_view line);
   bool drained() const { return outbox_.empty(); }
   // Reads no more.
@@ -63,6 +64,7 @@ class LineStream {
   bool in_is_watched_ = false;  // a file is not: it is always ready
   bool out_is_watched_ = false;
   bool reading_ = true;
+  bool write_is_posted_ = false;
   bool blocked_ = false;  // waits until `out_` takes more
   bool gone_ = false;
   // False once the stream is gone; posted tasks look here first.

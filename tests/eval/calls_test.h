@@ -83,7 +83,10 @@ class CallsTest : public testing::Test {
     auto pending = std::make_unique<Pending>();
     pending->id = service_->Submit(
         std::move(call), observer,
-        [p = pending.get()](absl::StatusOr<CallResult> result) { p->result = std::move(result); });
+        [p = pending.get()](absl::StatusOr<CallResult> result) {
+          EXPECT_FALSE(p->result) << "a second result of one call";
+          p->result = std::move(result);
+        });
     return pending;
   }
 

@@ -1,5 +1,4 @@
-// Bytes as a notebook, as edited text and as a script. Build with the fuzz preset, then for example
-//   build-fuzz/tests/notebook_fuzz -max_total_time=60 -max_len=4096 some/folder
+// Bytes as a notebook, as edited text and as a script.
 #include <cstddef>
 #include <cstdint>
 #include <string>

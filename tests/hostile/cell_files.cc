@@ -1,4 +1,4 @@
-// Reads cells/*.py. cells/README.md says how they are written.
+// Reads cells/*.py and given.txt. cells/README.md says how they are written.
 #include <fstream>
 #include <regex>
 #include <set>
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr char kMark[] = "# %%";
 // The same as in cell_files.py.
 constexpr char kHeader[] =
-    R"re(# %% (\w+) \| (completes|fails|interrupted|killed|dies|any ending))re"
+    R"re(# %% ([\w.-]+) \| (completes|fails|interrupted|killed|dies|any ending))re"
     R"re((?: \| says ("(?:[^"\\]|\\.)+"))?(?: \| time-out (\d{1,9}) ms)?)re"
     R"re((?: \| kill -9 after (\d{1,9}) ms)?( \| forgets names)?( \| ends keeper)?)re"
     R"re((?: \| repeats ("(?:[^"\\]|\\.)+") ([1-9]\d{0,8}) times)?)re";
@@ -100,6 +100,13 @@ absl::StatusOr<std::vector<Draft>> ReadDrafts(const fs::path& path) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::map<std::string, HostileCell>> ReadHeaders(const fs::path& path) {
+  CELLAR_ASSIGN_OR_RETURN(std::vector<Draft> drafts, ReadDrafts(path));
+  std::map<std::string, HostileCell> headers;
+  for (Draft& draft : drafts) headers.emplace(draft.cell.name, std::move(draft.cell));
+  return headers;
+}
 
 absl::StatusOr<std::vector<HostileCell>> ReadCellFiles(const fs::path& directory) {
   std::error_code error;

@@ -8,7 +8,7 @@ import re
 CELLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cells")
 MARK = "# %%"
 # The same as in cell_files.cc.
-HEADER = re.compile(r'# %% (\w+) \| (completes|fails|interrupted|killed|dies|any ending)'
+HEADER = re.compile(r'# %% ([\w.-]+) \| (completes|fails|interrupted|killed|dies|any ending)'
                     r'(?: \| says ("(?:[^"\\]|\\.)+"))?(?: \| time-out (\d{1,9}) ms)?'
                     r'(?: \| kill -9 after (\d{1,9}) ms)?( \| forgets names)?( \| ends keeper)?'
                     r'(?: \| repeats ("(?:[^"\\]|\\.)+") ([1-9]\d{0,8}) times)?', re.ASCII)

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -42,8 +42,12 @@ struct HostileCell {
 // cells have one name.
 absl::StatusOr<std::vector<HostileCell>> ReadCellFiles(const std::filesystem::path& directory);
 
+// The headers of a file such as given.txt, by the names in them.
+absl::StatusOr<std::map<std::string, HostileCell>> ReadHeaders(const std::filesystem::path& path);
+
 // A file with one JSON object a line: `id`, `code`, `timeout` in seconds; `act` "kill9" for a kill
-// from outside.
-absl::StatusOr<std::vector<HostileCell>> ReadHostileCells(std::string_view path);
+// from outside. What becomes of them is in the headers, for those that have one.
+absl::StatusOr<std::vector<HostileCell>> ReadJsonCells(
+    const std::filesystem::path& path, const std::map<std::string, HostileCell>& headers);
 
 }  // namespace cellar::host

@@ -1,7 +1,5 @@
 // Hostile cells, several at a time and each in a session of its own: one result, in time; what it
 // says of the state is true; the session goes on; nothing is left; the host does not grow.
-#include <sys/resource.h>
-
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +15,7 @@
 #include "tests/eval/calls_test.h"
 #include "tests/hostile/hostile_cell.h"
 #include "tests/library/leftovers.h"
+#include "tests/own_memory.h"
 #include "tests/sanitized.h"
 
 namespace cellar::host {
@@ -31,7 +30,7 @@ constexpr absl::Duration kPatience = absl::Seconds(5 * kSlowness);
 // A process with much memory or many threads takes its time to end.
 constexpr absl::Duration kEndOfProcesses = absl::Seconds(2 * kSlowness);
 constexpr size_t kAtOnce = 6;
-constexpr size_t kMaxGrowth = 24 << 20;  // bytes of the host's memory, over all cells
+constexpr int64_t kMaxGrowth = 24 << 20;  // bytes of the host's memory, over all cells
 
 // A sanitizer needs memory of its own, also for each thread.
 const std::set<std::string> kTakesAllMemory = {"MemoryLimit", "NoMoreMemory", "21-threadbomb"};
@@ -57,12 +56,6 @@ const char* FaultsDirectory() {
 #else
   return std::getenv("CELLAR_FAULTS_DIR");
 #endif
-}
-
-size_t PeakMemory() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<size_t>(usage.ru_maxrss) << 10;
 }
 
 // Everything that a result says of one cell.
@@ -101,7 +94,7 @@ class HostileTest : public CallsTest, public testing::WithParamInterface<Mode> {
   }
 
   void RunAll(std::span<const HostileCell> cells) {
-    const size_t memory_before = PeakMemory();
+    const PeakGrowth growth;
     while (!cells.empty()) {
       const size_t count = std::min(kAtOnce, cells.size());
       RunTogether(cells.first(count));
@@ -109,7 +102,7 @@ class HostileTest : public CallsTest, public testing::WithParamInterface<Mode> {
       cells = cells.subspan(count);
     }
     // A sanitizer keeps what is freed.
-    if (!kHostSanitized) EXPECT_LE(PeakMemory() - memory_before, kMaxGrowth);
+    if (!kHostSanitized) EXPECT_LE(growth.bytes(), kMaxGrowth);
   }
 
  private:
@@ -241,8 +234,10 @@ TEST_P(HostileTest, EachOfOurs) {
 TEST_P(HostileTest, EachOfTheOthers) {
   const char* directory = FaultsDirectory();
   if (directory == nullptr) GTEST_SKIP() << "CELLAR_FAULTS_DIR is not set";
+  const auto headers = ReadHeaders(CELLAR_HOSTILE_HEADERS);
+  ASSERT_TRUE(headers.ok()) << headers.status();
   const absl::StatusOr<std::vector<HostileCell>> cells =
-      ReadHostileCells(absl::StrCat(directory, "/cells.jsonl"));
+      ReadJsonCells(absl::StrCat(directory, "/cells.jsonl"), *headers);
   ASSERT_TRUE(cells.ok()) << cells.status();
   RunAll(*cells);
 }

@@ -1,21 +1,15 @@
 #include "host/serve/outbox.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <functional>
 #include <string>
 
 #include "absl/time/clock.h"
+#include "tests/own_memory.h"
 
 namespace cellar::host {
 namespace {
-
-long PeakMemoryKiB() {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss;
-}
 
 class OutboxTest : public testing::Test {
  protected:
@@ -64,13 +58,13 @@ TEST_F(OutboxTest, AReaderThatIsAlwaysALittleBehindTakesNoMemory) {
   Outbox outbox(*loop_, {}, [] {});
   outbox.Push("behind");
   const std::string line(64u << 10, 'x');
-  const long before = PeakMemoryKiB();
+  const PeakGrowth growth;
   for (int i = 0; i < 5000; ++i) {
     outbox.Push(line);
     outbox.Pop(line.size());
   }
   EXPECT_EQ(outbox.front(), "xxxxxx");
-  EXPECT_LT(PeakMemoryKiB() - before, 50 << 10);  // of the 320 MiB that went through
+  EXPECT_LT(growth.bytes(), 16 << 20);  // of the 320 MiB that went through
 }
 
 TEST_F(OutboxTest, FailsWhenTheReaderIsTooFarBehind) {

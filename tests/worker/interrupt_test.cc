@@ -1,11 +1,10 @@
 // Interrupts: whatever a cell does, it ends, and the outcome says truly what is left of the state.
-#include <cstdlib>
-#include <random>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/moments.h"
 #include "tests/worker/loop_session.h"
 #include "tests/worker/worker_test.h"
 
@@ -345,27 +344,25 @@ class MomentTest : public ::testing::Test {
     return outcome.ok() ? *std::move(outcome) : CellOutcome{};
   }
 
-  absl::Duration Moment(int most_microseconds) {
-    return absl::Microseconds(std::uniform_int_distribution<int>(0, most_microseconds)(random_));
-  }
+  Moments moments_;
 
  private:
   ScratchDirectory scratch_;
   std::unique_ptr<LoopSession> session_;
-  std::mt19937 random_{1};
 };
 
-// CELLAR_INTERRUPTED_CELLS: how many, where a thousand are not enough.
 TEST_F(MomentTest, AThousandShortCellsAreHitOrMissedAndNothingElse) {
-  const char* given = std::getenv("CELLAR_INTERRUPTED_CELLS");
-  const int count = given != nullptr ? std::atoi(given) : 1000;
+  const int count = InterruptedCells();
   const char* cells[] = {"end = time.perf_counter() + 0.004\nwhile time.perf_counter() < end: pass",
                          "time.sleep(0.004)", "await asyncio.sleep(0.004)",
                          "for i in range(300): print(i)",
                          "class R:\n  def __repr__(self): time.sleep(0.002); return 'r'\nR()"};
   int hit = 0;
   for (int i = 0; i < count; ++i) {
-    CellOutcome outcome = Run(cells[i % 5], Moment(10'000));
+    const absl::Time start = absl::Now();
+    CellOutcome outcome = Run(cells[i % 5], moments_.Within(absl::Milliseconds(10)));
+    // After 1 s the host insists: then the first signal was not heard.
+    ASSERT_LT(absl::Now() - start, kSlowness * absl::Milliseconds(900)) << i;
     ASSERT_THAT(outcome.status, AnyOf(CellStatus::kComplete, CellStatus::kCancelled))
         << i << ::testing::PrintToString(outcome);
     ASSERT_EQ(outcome.state, StateAfter::kKept) << i;
@@ -383,7 +380,7 @@ TEST_F(MomentTest, NoLongCellMissesItsInterruptHoweverEarlyItComes) {
                          "await asyncio.sleep(0)\nwhile True: pass"};
   for (int i = 0; i < 1200; ++i) {
     const absl::Time start = absl::Now();
-    CellOutcome outcome = Run(cells[i % 4], Moment(500));
+    CellOutcome outcome = Run(cells[i % 4], moments_.Within(absl::Microseconds(500)));
     ASSERT_EQ(outcome.status, CellStatus::kCancelled) << i << ::testing::PrintToString(outcome);
     ASSERT_EQ(outcome.state, StateAfter::kKept) << i;
     // After 1 s the host insists: then the first signal was not heard.
