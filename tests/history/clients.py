@@ -3,47 +3,23 @@ import collections
 import json
 import os
 import random
-import re
 import select
 import signal
 import time
 
+from call import Call, tells_of_close
+from cell_code import BODIES, code_of
+from lineage import Lineage
 from program import DEADLINE_S
 from session_model import Cell, Change, SessionModel, Violation
+from turns import Turns
 
 SESSIONS = ["work", "play", "rest"]
 BRANCHES = ["twig", "leaf"]
-# What a cell does after it has noted itself, and how often it is chosen.
-BODIES = {
-    "": 8,
-    "for i in range(300): print(token, 'line', i)": 3,
-    "import time; time.sleep(0.03)": 4,
-    "import asyncio; await asyncio.sleep(0.03)": 4,
-    "import time\nwhile True: time.sleep(0.001)": 3,
-    "import asyncio; await asyncio.sleep(60)": 2,
-    "import threading, time\n"
-    "threading.Thread(target=lambda t: (time.sleep(0.05), print(t, 'late')), args=(token,), daemon=True).start()": 2,
-    "import asyncio\nasync def later(t): await asyncio.sleep(0.02); print(t, 'late')\n"
-    "task = asyncio.create_task(later(token))": 2,
-    "1 / 0": 2,
-    "import subprocess; subprocess.run(['echo', token, 'child'])": 1,
-    "import os; os.kill(os.getpid(), 9)": 2,
-    "import os; os._exit(3)": 1,
-    # Deaf to interrupts until it is killed.
-    "import ctypes; ctypes.PyDLL(None).sleep(60)": 1,
-}
-PREAMBLE = """\
-import os
-token = {token!r}
-witness = os.open({witness!r}, os.O_WRONLY | os.O_APPEND)
-os.write(witness, b'{token}\\n')
-os.close(witness)
-found = globals().get('history', ())
-print(token, 'begin', os.getpid(), ','.join(found))
-history = (*found, token)
-{body}
-print(token, 'end')
-"""
+# What clients do, and how often it is chosen.
+OPERATIONS = {"evaluate": 12, "cancel": 4, "interrupt": 1, "reset": 1, "close": 0.5, "rewind": 1.5, "branch": 1, "kill": 1.5}
+# What was chosen so often must have been done at least once.
+OFTEN = 30
 
 
 def cell_in_short(cell):
@@ -55,13 +31,6 @@ def told(done):
     return f"{done['id']} {done['status']} {done.get('error') or done.get('before_cell') or ''}"
 
 
-class Call:
-    def __init__(self, client, session, tokens, resets, sent):
-        self.client, self.session, self.tokens, self.resets, self.sent = client, session, tokens, resets, sent
-        self.text = collections.defaultdict(str)  # by token, as it came
-        self.runs = {}  # by token, as the result says
-
-
 class Clients:
     def __init__(self, connections, witness, seed):
         self.connections = connections  # LineClients
@@ -69,11 +38,13 @@ class Clients:
         self.random = random.Random(seed)
         self.frames = [collections.deque() for _ in connections]
         self.moment = 0
-        self.models = collections.defaultdict(SessionModel)
+        self.models = {session: SessionModel() for session in SESSIONS + BRANCHES}
+        self.turns = {session: Turns(model) for session, model in self.models.items()}
+        self.lineage = Lineage()
         self.calls = {}  # under way, by id
         self.all_calls = []
-        self.requests = {}  # under way, by id: what to do with the answer
-        self.running = {}  # session -> id of the call that has begun and not ended
+        self.requests = {}  # under way, by id: (type, what to do with the answer)
+        self.awaited = collections.Counter()  # branches under way, by their names
         self.workers = {}  # session -> pid and pidfd of the last worker that told it
         self.done_ids = set()
         self.counts = collections.Counter()
@@ -81,11 +52,9 @@ class Clients:
 
     def run(self, seconds):
         end = time.monotonic() + seconds
-        operations = {self.evaluate: 12, self.cancel: 4, self.interrupt: 1, self.reset: 1, self.close: 0.5,
-                      self.rewind: 1.5, self.branch: 1, self.kill: 1.5}
         while time.monotonic() < end:
-            operation, = self.random.choices(list(operations), operations.values())
-            operation()
+            operation, = self.random.choices(list(OPERATIONS), OPERATIONS.values())
+            getattr(self, operation)()
             self.read(self.random.choice([0, 0.001, 0.005, 0.02]))
             while len(self.calls) > 12:
                 self.cancel()
@@ -102,12 +71,27 @@ class Clients:
                 self.ask("cancel", self.calls[id].client, call=id)
             self.read(0.3)
         for session in SESSIONS + BRANCHES:
-            self.send_call(session, [""])
-        while self.calls:
-            self.read(0.1)
-            if time.monotonic() > end:
-                raise Violation(f"no last answer: {list(self.calls)}")
+            self.look(session)
         self.check_runs()
+
+    def look(self, session):
+        """At what the session holds in the end. One whose workers died too often in a row is refused until it is reset."""
+        call = self.send_call(session, [""])
+        self.read_until_settled()
+        if call.needs_reset():
+            self.reset(session)
+            self.read_until_settled()
+            call = self.send_call(session, [""])
+            self.read_until_settled()
+        if call.status != "ok":
+            raise Violation(f"{call.id}, the last look at {session}: {call.status} {call.error or ''}")
+
+    def read_until_settled(self):
+        end = time.monotonic() + DEADLINE_S
+        while self.calls or self.requests:
+            if time.monotonic() > end:
+                raise Violation(f"never answered: {list(self.calls)} {list(self.requests)}")
+            self.read(0.02)
 
     # What clients do.
 
@@ -128,7 +112,11 @@ class Clients:
     def evaluate(self):
         count = self.random.choice([1, 1, 1, 2, 3])
         bodies = self.random.choices(list(BODIES), BODIES.values(), k=count)
-        self.send_call(self.any_session(), bodies, reset=self.random.random() < 0.05,
+        session = self.any_session()
+        # A call opens the session if it is not there, and then it cannot be branched.
+        if self.awaited[session] and self.random.random() < 0.9:
+            return
+        self.send_call(session, bodies, reset=self.random.random() < 0.05,
                        retry="once" if self.random.random() < 0.3 else "never",
                        timeout=1 if self.random.random() < 0.03 else 30)
 
@@ -136,22 +124,23 @@ class Clients:
         client, moment = self.home(session), self.next_moment()
         id = f"call{moment}"
         tokens = [f"t{moment}.{i}" for i in range(len(bodies))]
-        cells = [{"code": PREAMBLE.format(token=token, witness=self.witness, body=body), "timeout": timeout}
-                 for token, body in zip(tokens, bodies)]
+        cells = [{"code": code_of(token, self.witness, body), "timeout": timeout} for token, body in zip(tokens, bodies)]
         if reset:
             cells[0]["reset"] = True
-        call = Call(client, session, tokens, {tokens[0]} if reset else set(), moment)
+        call = Call(id, client, session, tokens, {tokens[0]} if reset else set(), moment)
         self.calls[id] = call
         self.all_calls.append(call)
-        self.counts["calls"] += 1
+        self.lineage.on_call(call)
+        self.counts["evaluate"] += 1
         self.log.append(f"{moment} -> {session} {id} reset={reset} retry={retry} {timeout} s {bodies}")
         self.connections[client].send(id=id, type="eval", session=session, cells=cells, retry=retry)
+        return call
 
     def ask(self, type, client=None, then=lambda done: None, **fields):
         """Sends a request that has one answer; some may be refused for good reasons."""
         client = self.any_client() if client is None else client
         id = f"{type}{self.next_moment()}"
-        self.requests[id] = then
+        self.requests[id] = (type, then)
         self.counts[type] += 1
         self.log.append(f"{self.moment} -> {id} {fields}")
         self.connections[client].send(id=id, type=type, **fields)
@@ -174,15 +163,17 @@ class Clients:
     def interrupt(self):
         self.ask("interrupt", session=self.any_session())
 
-    def reset(self):
-        session = self.any_session()
+    def reset(self, session=None):
+        session = session or self.any_session()
         _, then = self.change("reset", session, lambda: SessionModel.FRESH)
         self.ask("reset", then=then, session=session)
 
-    def close(self):
-        session = self.any_session()
-        _, then = self.change("close", session, lambda: SessionModel.FRESH)
-        self.ask("close", then=then, session=session)
+    def close(self, session=None, client=None):
+        session = session or self.any_session()
+        change, then = self.change("close", session, lambda: SessionModel.FRESH)
+        self.lineage.closes[session].append(change)
+        self.ask("close", client, then=then, session=session)
+        return change
 
     def rewind(self):
         session = self.any_session()
@@ -197,26 +188,38 @@ class Clients:
         self.ask("rewind", then=then, session=session, **({} if cell is None else {"cell": cell}))
 
     def branch(self):
-        source, session = self.random.choice(SESSIONS), self.random.choice(BRANCHES)
+        source, session, client = self.random.choice(SESSIONS), self.random.choice(BRANCHES), self.any_client()
+        # The name has to be free, and mostly is not.
+        close = self.close(session, client) if self.random.random() < 0.7 else None
         model = self.models[source]
         stand = [None]
-        _, answered = self.change("branch", session, lambda: model.states_ever(stand[0]))
+        change, answered = self.change("branch", session, lambda: model.states_ever(stand[0]))
+        self.lineage.branches[session].append((source, change))
+        self.awaited[session] += 1
         def then(done):
             stand[0] = done.get("before_cell")
             answered(done)
-        self.ask("branch", then=then, session=source, new_session=session)
+            self.awaited[session] -= 1
+            if close and not change.refused:
+                close.effect = frozenset  # nobody found an empty session between them
+        self.ask("branch", client, then=then, session=source, new_session=session)
 
-    def kill(self):
-        session = self.any_session()
+    def kill(self, session=None):
+        session = session or self.any_session()
         if session not in self.workers:
             return
-        self.models[session].kills.append(self.next_moment())
+        pid, descriptor = self.workers[session]
+        self.counts["kill"] += 1
+        # One that had ended already, even if nobody has waited for it yet, excuses no loss.
+        if select.select([descriptor], [], [], 0)[0]:
+            return
         try:
-            signal.pidfd_send_signal(self.workers[session][1], signal.SIGKILL)
-            self.counts["kill"] += 1
-            self.log.append(f"{self.moment} kill of {session}'s worker {self.workers[session][0]}")
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
         except ProcessLookupError:
-            pass  # it has ended
+            return
+        self.models[session].kills.append(self.next_moment())
+        self.counts["kill, done"] += 1
+        self.log.append(f"{self.moment} kill of {session}'s worker {pid}")
 
     def note_worker(self, session, pid):
         """Keeps hold of the worker: its number may be another process's soon."""
@@ -284,41 +287,49 @@ class Clients:
         if id in self.requests:
             if type != "done":
                 raise Violation(f"no answer: {frame}")
-            self.requests.pop(id)(frame)
+            self.take_answer(*self.requests.pop(id), frame)
         elif id not in self.calls:
             raise Violation(f"a frame for nobody: {frame}")
         else:
-            self.take_of_call(id, self.calls[id], frame)
+            self.take_of_call(self.calls[id], frame)
         if type == "done":
             self.done_ids.add(id)
             self.log.append(f"{self.moment} <- {told(frame)}")
 
-    def take_of_call(self, id, call, frame):
+    def take_answer(self, type, then, done):
+        then(done)
+        # An interrupt is answered well also when there was nothing to interrupt.
+        if done["status"] == "ok" and done.get("interrupted", True):
+            self.counts[f"{type}, done"] += 1
+
+    def take_of_call(self, call, frame):
         type = frame["type"]
+        if type == "done":
+            return self.take_result(call, frame)
         if type == "started":
-            holder = self.calls.get(self.running.get(call.session), call)
-            if holder is not call and not self.models[call.session].closed_since(holder.sent):
-                raise Violation(f"{id} began before {self.running[call.session]} had ended")
-            self.running[call.session] = id
-        elif type == "stdout" and not frame.get("background"):
-            call.text[call.tokens[frame["cell"]]] += frame["text"]
-        elif type == "finished":
-            self.take_cell(call, call.tokens[frame["cell"]], frame)
-        elif type == "done":
-            self.take_result(call, frame)
-            del self.calls[id]
-            if self.running.get(call.session) == id:
-                del self.running[call.session]
+            call.check_next(frame["cell"])
+            self.turns[call.session].begin(call)
+            call.begun += 1
+            return
+        token = call.token_of(frame)
+        if type == "finished":
+            self.take_cell(call, token, frame)
+        elif type == "stdout" and frame.get("background"):
+            call.check_background(frame["text"], self.lineage, running=token)
+            call.background.append(frame["text"])
+        elif type == "stdout":
+            call.text[token] += frame["text"]
 
     def take_cell(self, call, token, cell):
-        pid, seen = self.check_text(call.text[token], token, cell)
+        pid, seen = call.check_cell(token, cell, self.lineage)
         model = self.models[call.session]
-        if cell["state_detail"] == "the session was closed, state lost":
+        if tells_of_close(cell):
             # Another session of that name may be in use already.
             if not model.closed_since(call.sent):
                 raise Violation(f"{token}: nobody closed the session")
         else:
             model.on_cell(Cell(token, call.sent, self.moment + 1, cell, reset=token in call.resets, seen=seen))
+        call.finished[token] = cell
         self.next_moment()
         self.log.append(f"{self.moment} <- {call.session} {token} {cell_in_short(cell)} (worker {pid})")
         self.counts[f"{cell['status']}, state {cell['state']}"] += 1
@@ -326,47 +337,17 @@ class Clients:
         if pid:
             self.note_worker(call.session, pid)
 
-    def check_text(self, text, token, cell):
-        """The worker's pid and what the cell found; None if it did not come to tell."""
-        # An interrupt may have cut a line anywhere.
-        foreign = [line for line in re.findall(r"(?m)^(t\d+\.\d) ", text) if line != token]
-        if foreign:
-            raise Violation(f"output of {foreign} under {token}: {text!r}")
-        begun = re.findall(rf"{re.escape(token)} begin (\d+) (.*)\n", text)
-        if len(begun) > cell["runs"]:
-            raise Violation(f"{token} began {len(begun)} times: {cell}")
-        if cell["status"] == "complete" and (not begun or f"{token} end\n" not in text):
-            raise Violation(f"{token} is complete without its output: {cell}")
-        if not begun:
-            return None, None
-        pid, found = begun[-1]
-        return int(pid), tuple(found.split(",")) if found else ()
-
     def take_result(self, call, done):
+        call.check_answer(done, self.lineage)
         if done["status"] == "refused":
-            return self.check_refusal(call, done)
-        result = done["result"]
-        for token, cell in zip(call.tokens, result["cells"], strict=True):
-            call.runs[token] = cell["runs"]
-            if cell["status"] == "not_run" and token in call.resets and result["session"]["state"] == "fresh":
-                self.models[call.session].on_reset(call.sent, self.moment + 1)
-            text = "".join(output["text"] for output in cell["outputs"] if output["type"] == "stdout")
-            if text != call.text[token]:
-                raise Violation(f"{token} sent {call.text[token]!r} and its result has {text!r}")
-        for output in result["background"]:
-            own = [line for line in output.get("text", "").splitlines() if line.split(" ")[0] in call.tokens]
-            if any(not line.endswith("late") for line in own):
-                raise Violation(f"{call.tokens}: own output as background: {own}")
-
-    def check_refusal(self, call, done):
-        error = done["error"]
-        self.counts[f"refused, {error['ename']}"] += 1
-        for token in call.tokens:
-            call.runs[token] = 0
-        if error["ename"] == "SessionRefused" and "times in a row" in error["evalue"]:
-            return
-        if error["ename"] != "Cancelled":
-            raise Violation(f"refused: {done}")
+            self.counts[f"refused, {done['error']['ename']}"] += 1
+        elif done["status"] == "ok":
+            self.counts["evaluate, done"] += 1
+        elif call.resets and done["result"]["cells"][0]["status"] == "not_run" and done["result"]["session"]["state"] == "fresh":
+            self.models[call.session].on_reset(call.sent, self.moment + 1)
+        call.end(done, self.next_moment())
+        self.turns[call.session].end(call)
+        del self.calls[call.id]
 
     def check_runs(self):
         """A cell is run as often as its result says, and no oftener."""
@@ -376,3 +357,13 @@ class Clients:
             for token in call.tokens:
                 if ran[token] > call.runs[token]:
                     raise Violation(f"{token} ran {ran[token]} times, and its result says {call.runs[token]}")
+
+    def check_happened(self, seconds, operations):
+        """One cell went well for every second, and something of all that was often tried."""
+        well = self.counts["complete, state kept"]
+        if well < seconds:
+            raise Violation(f"{well} cells went well in {seconds} s: {dict(self.counts)}")
+        never = [operation for operation in operations
+                 if self.counts[operation] >= OFTEN and not self.counts[f"{operation}, done"]]
+        if never:
+            raise Violation(f"never done: {never}: {dict(self.counts)}")

@@ -9,9 +9,9 @@ import sys
 import tempfile
 import unittest
 
-from clients import BRANCHES, SESSIONS, Clients
+from clients import BRANCHES, OPERATIONS, SESSIONS, Clients
 from line_client import dial, listens
-from program import DEADLINE_S, ProgramTest, wait_until
+from program import DEADLINE_S, SLOWNESS, ProgramTest, wait_until
 from session_model import Violation
 
 SECONDS = float(os.environ.get("CELLAR_HISTORY_S", "12"))
@@ -46,6 +46,8 @@ class History(ProgramTest):
         self.addCleanup(clients.close_all)
         try:
             clients.run(SECONDS)
+            # Without snapshots there is nothing to rewind to.
+            clients.check_happened(SECONDS / SLOWNESS, set(OPERATIONS) - ({"rewind"} if policy == "off" else set()))
         except (Violation, ConnectionError) as problem:
             self.fail("\n".join([*clients.log, f"seed {seed}, snapshots {policy}: {problem}"]))
         print(dict(sorted(clients.counts.items())), file=sys.stderr)

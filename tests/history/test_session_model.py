@@ -83,6 +83,15 @@ class Model(unittest.TestCase):
         with self.assertRaises(Violation):
             self.cell("b", (), 1, state="fresh", detail="it died; this cell ran in a fresh session")
 
+    def test_a_loss_that_is_told_again(self):
+        why = "it died; this cell ran in a fresh session"
+        self.cell("a", (), 1, status="error", state="lost", ename="WorkerDied")
+        self.cell("b", (), 1, status="error", state="restored", ename="WorkerDied", notices=[why],
+                  detail="died; state is that of before cell 1")
+        with self.assertRaises(Violation):
+            self.cell("c", (), 1, state="fresh", detail=why)
+        self.cell("d", (), 1)
+
     def test_a_restored_state_that_is_another(self):
         self.cell("a", (), 1)
         self.cell("b", ("a",), 2)
