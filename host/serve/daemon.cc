@@ -1,5 +1,6 @@
 #include "host/serve/daemon.h"
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,6 +23,8 @@ namespace {
 constexpr absl::Duration kLockWait = absl::Seconds(10);
 constexpr int kBacklog = 512;
 constexpr size_t kMaxClients = 1000;
+// Between looks at whether it is still wanted; a daemon that follows waits longer for the lock.
+constexpr absl::Duration kMaxCheckPause = absl::Seconds(5);
 constexpr absl::Duration kAcceptPause = absl::Milliseconds(100);
 
 absl::StatusOr<ucred> PeerOf(int socket) {
@@ -125,9 +128,20 @@ void Daemon::OnLeft(const absl::Status& why) {
 
 void Daemon::CheckIdle() {
   if (server_.clients() > 0 || registry_.size() > 0) last_busy_ = MonotonicNow();
+  // What nobody can ask for any more is not kept, but calls in the background may run to their end.
+  if (server_.clients() == 0 && !registry_.busy() && !CanBeFound())
+    return End("its socket is gone");
   if (MonotonicNow() - last_busy_ >= options_.idle_exit) return End("nothing to do");
-  const absl::Duration wait = std::min(options_.idle_exit / 4, absl::Duration(absl::Minutes(1)));
+  const absl::Duration wait = std::min(options_.idle_exit / 4, kMaxCheckPause);
   idle_timer_ = loop_.After(wait, [this] { CheckIdle(); });
+}
+
+bool Daemon::CanBeFound() const {
+  const std::string path = absl::StrCat(directory_.path, "/", kDaemonSocket);
+  struct stat ours, found;
+  return fstatat(directory_.fd.get(), kDaemonSocket, &ours, AT_SYMLINK_NOFOLLOW) == 0 &&
+         lstat(path.c_str(), &found) == 0 && ours.st_dev == found.st_dev &&
+         ours.st_ino == found.st_ino;
 }
 
 void Daemon::OnUsed(const std::string& session) {

@@ -1,5 +1,6 @@
 // Serves the line protocol on a Unix socket to all programs of one user, one daemon a user. Ends
-// when it has held nothing for a while.
+// when it has held nothing for a while, or when its socket or directory was deleted and the last
+// client has left.
 //
 // Lives on the loop's thread.
 #pragma once
@@ -48,6 +49,8 @@ class Daemon {
   void Accept();
   void OnLeft(const absl::Status& why);
   void CheckIdle();
+  // Whether new clients come here: the directory may be another one by now, or empty.
+  bool CanBeFound() const;
   void OnUsed(const std::string& session);
   void End(std::string_view reason);
 

@@ -261,6 +261,11 @@ Session* SessionRegistry::Find(const std::string& id) {
   return open == nullptr ? nullptr : open->session.get();
 }
 
+bool SessionRegistry::busy() const {
+  return !arrivals_.empty() || !std::all_of(sessions_.begin(), sessions_.end(),
+                                            [](const OpenSession& open) { return open.idle(); });
+}
+
 void SessionRegistry::Branch(const std::string& id, BranchOptions options, BranchCallback done) {
   OpenSession* source = Match({.id = id}, nullptr);
   if (source == nullptr) {

@@ -164,6 +164,8 @@ class SessionRegistry {
   // The session of that id that was used last; null when there is none.
   Session* Find(const std::string& id);
   size_t size() const { return sessions_.size(); }
+  // Whether a call has a session or waits for one.
+  bool busy() const;
   // `done` is called from a posted task; memory is measured first.
   void List(ListCallback done);
 

@@ -1,16 +1,21 @@
 // A library to be preloaded that makes the calls of a program fail as a machine in need would.
 //
 // clang-format off
-//   CELLAR_FAULT_COUNT=FILE    eight bytes in which the calls that acquire something are counted, over all processes
-//   CELLAR_FAULT_AT=N          the N-th of those calls fails with the error that is usual for it
+//   CELLAR_FAULT_COUNT=FILE    where the calls that acquire something are counted by their names, over all processes;
+//                              struct Kind MOST_KINDS times, zeros at first
+//   CELLAR_FAULT_AT=NAME:N     the N-th of those calls of that name fails with the error that is usual for it
 //   CELLAR_FAULT_ALLOCATORS=0  but not those by which an allocator gets its memory
 //   CELLAR_FAULT_SHORT=1       reads and writes of streams move half of what they could
 //   CELLAR_FAULT_CLOCK=1       the system's clock jumps an hour forth and back with each look at it
 // clang-format on
+//
+// What a program executes is left alone, unless it executes itself.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -18,6 +23,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -31,17 +37,46 @@
   static __typeof__(&name) next; \
   if (!next) next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
+#define MOST_PARTS 8  // of a message
+#define MOST_KINDS 32
+
 // As the file has it.
-struct Shared {
+struct Kind {
+  atomic_ulong name;  // its first eight letters
   atomic_ulong count;
-  char failed[56];  // the name of the call that failed
 };
-static struct Shared own;
-static struct Shared* shared = &own;
+static struct Kind own[MOST_KINDS];
+static struct Kind* kinds = own;
+static unsigned long fails_in;  // a name as above, or 0
 static unsigned long fails_at;
 static int spares_allocators;
 static int is_short;
 static int is_clock;
+
+static unsigned long Packed(const char* name, size_t length) {
+  unsigned long packed = 0;
+  memcpy(&packed, name, length < sizeof(packed) ? length : sizeof(packed));
+  return packed;
+}
+
+#define MOST_SETTINGS 8
+static char* settings[MOST_SETTINGS];  // as they stood in the environment
+static int setting_count;
+
+// What is left in the environment is inherited by whatever cells start.
+static void TakeSettings(void) {
+  for (char** variable = environ; *variable && setting_count < MOST_SETTINGS;) {
+    const char* end = strchr(*variable, '=');
+    if (!end ||
+        (strncmp(*variable, "LD_PRELOAD=", 11) && strncmp(*variable, "CELLAR_FAULT_", 13))) {
+      ++variable;
+      continue;
+    }
+    char name[64] = {0};
+    settings[setting_count++] = *variable;
+    unsetenv(strncpy(name, *variable, end - *variable));  // the next one moves here
+  }
+}
 
 __attribute__((constructor)) static void Begin(void) {
   const char* file = getenv("CELLAR_FAULT_COUNT");
@@ -52,18 +87,28 @@ __attribute__((constructor)) static void Begin(void) {
   int fd = file ? (open)(file, O_RDWR | O_CLOEXEC) : -1;
   if (fd >= 0) {
     void* memory = (mmap)(NULL, sizeof(own), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory != MAP_FAILED) shared = memory;
+    if (memory != MAP_FAILED) kinds = memory;
     close(fd);
   }
-  atomic_store(&shared->count, 0);
-  fails_at = at ? strtoul(at, NULL, 10) : 0;
+  if (at) {
+    const char* colon = strchr(at, ':');
+    fails_in = Packed(at, colon - at);
+    fails_at = strtoul(colon + 1, NULL, 10);
+  }
+  TakeSettings();
 }
 
 // Whether this is the call that is to fail; errno is set then.
 #define Fails(error) FailsIn(__func__, error)
-static int FailsIn(const char* name, int error) {
-  if (atomic_fetch_add(&shared->count, 1) + 1 != fails_at) return 0;
-  strncpy(shared->failed, name, sizeof(shared->failed) - 1);
+static int FailsIn(const char* function, int error) {
+  const unsigned long name = Packed(function, strlen(function));
+  struct Kind* kind = kinds;
+  for (unsigned long there = 0; kind < kinds + MOST_KINDS; ++kind, there = 0) {
+    if (atomic_compare_exchange_strong(&kind->name, &there, name) || there == name) break;
+  }
+  if (kind == kinds + MOST_KINDS) abort();
+  const unsigned long number = atomic_fetch_add(&kind->count, 1) + 1;
+  if (name != fails_in || number != fails_at) return 0;
   errno = error;
   return 1;
 }
@@ -180,6 +225,31 @@ pid_t fork(void) {
   return Fails(EAGAIN) ? -1 : next();
 }
 
+// As embed/process_copy.cc calls it: without the arguments that are left out here.
+int clone(int (*run)(void*), void* stack, int flags, void* argument, ...) {
+  NEXT(clone);
+  return Fails(EAGAIN) ? -1 : next(run, stack, flags, argument);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                   void* argument) {
+  NEXT(pthread_create);
+  return Fails(EAGAIN) ? EAGAIN : next(thread, attributes, run, argument);
+}
+
+// Called in a process that shares its parent's memory: nothing is allocated.
+int execve(const char* path, char* const arguments[], char* const environment[]) {
+  NEXT(execve);
+  if (strcmp(path, "/proc/self/exe") != 0) return next(path, arguments, environment);
+  if (Fails(ENOMEM)) return -1;
+  char* extended[16];
+  int size = 0;
+  for (int i = 0; i < setting_count; ++i) extended[size++] = settings[i];
+  for (int i = 0; environment[i] && size < 15; ++i) extended[size++] = environment[i];
+  extended[size] = NULL;
+  return next(path, arguments, extended);
+}
+
 int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                 const posix_spawnattr_t* attributes, char* const arguments[],
                 char* const environment[]) {
@@ -197,44 +267,97 @@ static int IsFile(int fd) {
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// Packets are moved whole or not at all.
-static size_t Shortened(int fd, size_t size) {
-  if (!is_short || size < 2) return size;
+// Packets are moved whole or not at all, and what counts events is eight bytes or nothing.
+static int IsStream(int fd) {
   int type = SOCK_STREAM;
   socklen_t length = sizeof(type);
-  if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type != SOCK_STREAM) return size;
+  if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type != SOCK_STREAM) return 0;
   struct stat status;
-  // What counts events is eight bytes or nothing.
-  const int is_stream =
-      fstat(fd, &status) == 0 &&
-      (S_ISSOCK(status.st_mode) || S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode));
-  return is_stream ? size / 2 : size;
+  return fstat(fd, &status) == 0 &&
+         (S_ISSOCK(status.st_mode) || S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode));
+}
+
+static size_t ShortWrite(int fd, size_t size) {
+  return is_short && size > 1 && IsStream(fd) ? size / 2 : size;
+}
+
+// Of what has arrived; a buffer of half the size may still be large enough for all of it.
+static size_t ShortRead(int fd, size_t size) {
+  int arrived = 0;
+  if (!is_short || size < 2 || !IsStream(fd)) return size;
+  if (ioctl(fd, FIONREAD, &arrived) != 0 || arrived < 2) return size / 2;
+  return (size < (size_t)arrived ? size : (size_t)arrived) / 2;
+}
+
+// The same message, cut to `size` bytes. Descriptors travel with the first of them.
+static struct msghdr Cut(const struct msghdr* message, size_t size, struct iovec* parts) {
+  struct msghdr cut = *message;
+  cut.msg_iov = parts;
+  cut.msg_iovlen = 0;
+  for (size_t i = 0; i < message->msg_iovlen && size > 0; ++i) {
+    parts[i] = message->msg_iov[i];
+    if (parts[i].iov_len > size) parts[i].iov_len = size;
+    size -= parts[i].iov_len;
+    cut.msg_iovlen = i + 1;
+  }
+  return cut;
+}
+
+static size_t SizeOf(const struct msghdr* message) {
+  size_t size = 0;
+  for (size_t i = 0; i < message->msg_iovlen; ++i) size += message->msg_iov[i].iov_len;
+  return size;
 }
 
 ssize_t read(int fd, void* data, size_t size) {
   NEXT(read);
-  return next(fd, data, Shortened(fd, size));
+  return next(fd, data, ShortRead(fd, size));
 }
 
 ssize_t write(int fd, const void* data, size_t size) {
   NEXT(write);
   if (!is_short && IsFile(fd) && Fails(ENOSPC)) return -1;
-  return next(fd, data, Shortened(fd, size));
+  return next(fd, data, ShortWrite(fd, size));
 }
 
 ssize_t pwrite(int fd, const void* data, size_t size, off_t offset) {
   NEXT(pwrite);
-  return Fails(ENOSPC) ? -1 : next(fd, data, Shortened(fd, size), offset);
+  return Fails(ENOSPC) ? -1 : next(fd, data, ShortWrite(fd, size), offset);
 }
 
 ssize_t recv(int fd, void* data, size_t size, int flags) {
   NEXT(recv);
-  return next(fd, data, Shortened(fd, size), flags);
+  return next(fd, data, ShortRead(fd, size), flags);
 }
 
 ssize_t send(int fd, const void* data, size_t size, int flags) {
   NEXT(send);
-  return next(fd, data, Shortened(fd, size), flags);
+  return next(fd, data, ShortWrite(fd, size), flags);
+}
+
+ssize_t recvmsg(int fd, struct msghdr* message, int flags) {
+  NEXT(recvmsg);
+  const size_t size = SizeOf(message), moved = ShortRead(fd, size);
+  if (moved == size || message->msg_iovlen > MOST_PARTS) return next(fd, message, flags);
+  struct iovec parts[MOST_PARTS];
+  struct iovec* const whole = message->msg_iov;
+  const size_t count = message->msg_iovlen;
+  *message = Cut(message, moved, parts);
+  const ssize_t result = next(fd, message, flags);
+  message->msg_iov = whole;
+  message->msg_iovlen = count;
+  return result;
+}
+
+ssize_t sendmsg(int fd, const struct msghdr* message, int flags) {
+  NEXT(sendmsg);
+  const size_t size = SizeOf(message), moved = ShortWrite(fd, size);
+  // A small message that is not to wait is taken whole or not at all, as Linux has it.
+  if (moved == size || message->msg_iovlen > MOST_PARTS || (flags & MSG_DONTWAIT))
+    return next(fd, message, flags);
+  struct iovec parts[MOST_PARTS];
+  const struct msghdr cut = Cut(message, moved, parts);
+  return next(fd, &cut, flags);
 }
 
 int clock_gettime(clockid_t clock, struct timespec* time) {

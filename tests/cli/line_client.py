@@ -23,9 +23,10 @@ def dial(test, path):
 def listens(test, path):
     """Whether a daemon does."""
     try:
-        dial(test, path)
+        client = dial(test, path)
     except (FileNotFoundError, ConnectionRefusedError):
         return False
+    client.leave()
     return True
 
 
@@ -38,6 +39,11 @@ class LineClient:
         self.lines = collections.deque()
         self.frames = collections.deque()  # not asked for yet
         self.hello = self.next_frame() if hello else None
+
+    def leave(self):
+        """Of one that was dialled."""
+        self.into.close()
+        self.connection.close()
 
     def send_bytes(self, data):
         view = memoryview(data)

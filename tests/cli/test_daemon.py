@@ -11,7 +11,7 @@ import threading
 import unittest
 
 from line_client import dial
-from program import DEADLINE_S, SLOWNESS, ProgramTest, Terminal, processes_marked, until_there, wait_until
+from program import DEADLINE_S, SLOWNESS, ProgramTest, Terminal, processes_of, until_there, wait_until
 
 
 class DaemonTest(ProgramTest):
@@ -273,7 +273,7 @@ class Daemon(DaemonTest):
         self.run_in_session("x = 1")
         self.assertEqual(self.run_cellar("daemon", "stop"), (0, "", ""))
         self.assertEqual(self.run_cellar("daemon", "status"), (1, "no daemon is running\n", ""))
-        self.assertEqual(processes_marked(self.mark), [])
+        self.assertEqual(processes_of(self.mark), [])
         result = json.loads(self.run_in_session("--json", "1")[1])
         self.assertEqual(result["session"]["state"], "fresh")
         self.assertIn("the daemon that had the session has ended", result["session"]["reason"])
@@ -284,7 +284,7 @@ class Daemon(DaemonTest):
     def test_a_killed_daemon_is_replaced_and_its_stale_socket_cleared(self):
         self.run_in_session("x = 1")
         os.kill(self.daemon_pid(), signal.SIGKILL)
-        wait_until(lambda: not processes_marked(self.mark), "its workers gone")
+        wait_until(lambda: not processes_of(self.mark), "its workers gone")
         self.assertTrue(os.path.exists(self.socket_path))
         code, out, err = self.run_in_session("1 + 1")
         self.assertEqual((code, out), (0, "2\n"))

@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from program import CELLAR, ProgramTest, Screen, Terminal, processes_marked, wait_until, without_colour
+from program import CELLAR, ProgramTest, Screen, Terminal, processes_of, wait_until, without_colour
 
 
 class EvalText(ProgramTest):
@@ -382,11 +382,11 @@ class EvalLeavesNothing(ProgramTest):
     def kill_in(self, cell, timeout_s=0.5):
         process = self.start("eval", "--timeout", "0", cell)
         self.assertEqual(process.stdout.readline(), b"ready\n")
-        self.assertTrue(processes_marked(self.mark))
+        self.assertTrue(processes_of(self.mark))
         process.kill()
         killed = time.monotonic()
         process.wait()
-        wait_until(lambda: not processes_marked(self.mark), "every process gone", 5)
+        wait_until(lambda: not processes_of(self.mark), "every process gone", 5)
         self.assertLess(time.monotonic() - killed, timeout_s + 1.0)  # the bar is 0.5 s; this machine may be busy
 
     def test_when_it_is_killed_while_children_run(self):

@@ -1,4 +1,5 @@
-"""Many clients do everything at once to one session: each request is answered once, and the session can be used after it.
+"""Many clients do everything at once to one session, leave in the middle of it and do not read: each request of those who
+stay is answered once, the session can be used after it, and nothing is held for those who left.
 
 CELLAR_STORM_S says for how long, CELLAR_FAULT_SEED repeats the choice of requests."""
 import collections
@@ -20,6 +21,7 @@ SEED = int(os.environ.get("CELLAR_FAULT_SEED", random.randrange(1 << 32)))
 CLIENTS = 6
 CELLS = ["1", "import time; time.sleep(0.02)", "import asyncio; await asyncio.sleep(60)", "while True: pass",
          "import os; os._exit(1)", "for i in range(1000): print(i)", "x = bytearray(10_000_000)"]
+STUBBORN = "while True:\n  try:\n    while True: pass\n  except BaseException: pass"
 
 
 class Storm:
@@ -48,8 +50,7 @@ class Storm:
 
 
 class Storms(FaultTest):
-    def setUp(self):
-        super().setUp()
+    def start_daemon(self):
         self.env["XDG_RUNTIME_DIR"] = self.folder
         self.daemon = self.start("daemon", "run", stderr=subprocess.DEVNULL)
         self.socket_path = os.path.join(self.folder, "cellar", "socket")
@@ -61,6 +62,13 @@ class Storms(FaultTest):
     def end(self, client):
         client.ask("shutdown")
         self.assertEqual(self.daemon.wait(DEADLINE_S), 0)
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.daemon.pid}/fd"))
+
+    def close_all(self, client):
+        for session in client.ask("sessions")["sessions"]:
+            self.assertEqual(client.ask("close", session=session["id"])["status"], "ok")
 
     def read_all(self, storms, seconds):
         sockets = {storm.client.into: storm for storm in storms}
@@ -75,9 +83,16 @@ class Storms(FaultTest):
     def test_everything_at_once_on_one_session(self):
         print(f"CELLAR_FAULT_SEED={SEED}", file=sys.stderr)
         choice = random.Random(SEED)
+        self.start_daemon()
+        last = self.connect()
+        last.value("1", session="s")
+        self.close_all(last)
+        descriptors = self.descriptors()
         storms = [Storm(self.connect()) for _ in range(CLIENTS)]
+        deaf = Storm(self.connect())
+        deaf.send("watch", session="s")
         requests = {"eval": 8, "cancel": 8, "reset": 3, "close": 1, "interrupt": 3, "rewind": 2, "branch": 1, "complete": 1,
-                    "sessions": 1}
+                    "sessions": 1, "leave": 1}
         sent = collections.Counter()
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
@@ -94,8 +109,13 @@ class Storms(FaultTest):
                 storm.send("complete", session="s", text="x.")
             elif type == "sessions":
                 storm.send("sessions")
+            elif type == "leave":
+                storm.client.leave()
+                storms[storms.index(storm)] = Storm(self.connect())
             else:
                 storm.send(type, session="s")
+            if sent["eval"] % 20 == 0:
+                deaf.send("eval", session="s", cells=[{"code": "print('x' * 100_000)"}])
             self.read_all(storms, choice.choice([0, 0, 0.002, 0.01]))
         print(dict(sent), file=sys.stderr)
         for storm in storms:
@@ -103,26 +123,42 @@ class Storms(FaultTest):
                 storm.send("cancel", call=id)
         self.read_all(storms, DEADLINE_S)
         self.assertEqual([storm.open for storm in storms], [{}] * CLIENTS)
-        last = self.connect()
+        for storm in [*storms, deaf]:
+            storm.client.leave()
         last.ask("reset", session="s")
         self.assertEqual(last.value("6 * 7", session="s"), "42")
+        self.close_all(last)
+        wait_until(lambda: self.descriptors() == descriptors, f"{descriptors} descriptors, as at the start")
         self.end(last)
 
     def test_a_thousand_cancels_of_one_cell_end_that_cell_only(self):
-        client = self.connect()
-        client.eval("kept = 'kept'", session="s")
-        client.send(id="long", type="eval", session="s", cells=[{"code": "while True: pass"}])
-        client.send(id="next", type="eval", session="s", cells=[{"code": "6 * 7"}])
+        for snapshots in ("always", "off"):
+            self.env["CELLAR_SNAPSHOTS"] = snapshots
+            self.start_daemon()
+            client = self.connect()
+            for code in ("while True: pass", STUBBORN):
+                with self.subTest(snapshots=snapshots, code=code):
+                    self.cancel_a_thousand_times(client, code)
+            self.end(client)
+
+    def cancel_a_thousand_times(self, client, code):
+        client.eval("x = 1", session="s")
+        client.send(id="long", type="eval", session="s", cells=[{"code": code}])
+        client.send(id="next", type="eval", session="s", cells=[{"code": "'x' in globals()"}])
         client.next_frame("long", "started")
         for i in range(1000):
             client.send(id=i, type="cancel", call="long")
-        self.assertEqual(client.done("long")["status"], "cancelled")
-        self.assertEqual(client.done("next")["result"]["text"].splitlines()[0], "42")
-        for i in range(1000):
-            client.done(i)
-        self.end(client)
+        cancelled, after = client.done("long"), client.done("next")
+        self.assertEqual((cancelled["status"], after["status"]), ("cancelled", "ok"))
+        is_there = cancelled["result"]["cells"][0]["state"] in ("kept", "restored")
+        self.assertEqual(after["result"]["cells"][0]["outputs"][0]["data"]["text/plain"], str(is_there))
+        answers = [client.done(i) for i in range(1000)]
+        over = [answer["error"]["ename"] for answer in answers if answer["status"] != "ok"]
+        self.assertEqual(set(over), {"NotFound"} if over else set())
+        self.assertEqual(answers[0]["status"], "ok")
 
     def test_resets_of_all_clients_are_answered(self):
+        self.start_daemon()
         clients = [self.connect() for _ in range(CLIENTS)]
         clients[0].eval("x = 1", session="s")
         for client in clients:

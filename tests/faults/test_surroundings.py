@@ -3,12 +3,11 @@ import os
 import resource
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 from fault_test import SPILLS, FaultTest
-from line_client import LineClient
-from program import DEADLINE_S, wait_until
+from line_client import dial, listens
+from program import DEADLINE_S, SLOWNESS, until_there, wait_until
 
 
 class Surroundings(FaultTest):
@@ -31,6 +30,10 @@ class Surroundings(FaultTest):
         self.assertEqual(done["status"], "ok", done)
         return done["result"]["cells"][0]["truncation"]
 
+    def check_spilled(self, path):
+        with open(path) as file:
+            self.assertEqual(file.read(), "child\n" + "y" * 100_000 + "\n")
+
     def test_the_working_directory_is_deleted(self):
         place = os.path.join(self.folder, "place")
         os.mkdir(place)
@@ -38,10 +41,9 @@ class Surroundings(FaultTest):
         self.assertEqual(client.value("x = 1; x"), "1")
         os.rmdir(place)
         self.assertEqual(client.value("x"), "1")
-        # One more session starts there, or says why not.
         done = client.eval("1 + 1", session="another")
-        if done["status"] != "ok":
-            self.assertIn(place, done["error"]["evalue"])
+        self.assertEqual((done["status"], done["error"]["ename"]), ("refused", "CannotRun"))
+        self.assertIn(f"No such file or directory: b'{place}'", done["error"]["evalue"])
         self.assertEqual(client.value("x"), "1")
         self.end(client)
 
@@ -49,10 +51,9 @@ class Surroundings(FaultTest):
         client = self.client()
         self.assertEqual(self.truncation(client)["missing_bytes"], 0)
         shutil.rmtree(self.artifacts())
-        lost = self.truncation(client)
-        # Made anew, or said to be missing; the cell is complete either way.
-        self.assertTrue(lost["error"] or os.path.getsize(lost["artifact_path"]) == lost["artifact_bytes"], lost)
-        self.assertEqual(client.value("6 * 7"), "42")
+        again = self.truncation(client)  # it is made anew
+        self.assertEqual((again["error"], again["missing_bytes"]), ("", 0))
+        self.check_spilled(again["artifact_path"])
         self.end(client)
 
     def test_the_artifact_directory_cannot_be_made(self):
@@ -66,15 +67,25 @@ class Surroundings(FaultTest):
         self.end(client)
 
     def test_two_hosts_share_an_artifact_directory(self):
-        first, process = self.client(), self.process
+        first, first_process = self.client(), self.process
         second = self.client()
-        paths = {self.truncation(client)["artifact_path"] for client in (first, second) for _ in range(3)}
-        self.assertEqual(len(paths), 6)
-        for path in paths:
-            with open(path) as file:
-                self.assertEqual(file.read(), "child\n" + "y" * 100_000 + "\n")
+        gate = os.path.join(self.folder, "gate")
+        for client in (first, second):
+            for i in range(3):
+                client.send(id=i, type="eval", session=f"s{i}", cells=[{"code": f"{until_there(gate)}\n{SPILLS}"}])
+        for client in (first, second):
+            for i in range(3):
+                client.next_frame(i, "started")
+        os.mkdir(gate)
+        paths = [[client.done(i)["result"]["cells"][0]["truncation"]["artifact_path"] for i in range(3)]
+                 for client in (first, second)]
+        self.assertEqual(len(set(paths[0] + paths[1])), 6)
+        for path in paths[1]:
+            self.check_spilled(path)
         self.end(second)
-        self.process = process
+        for path in paths[0]:
+            self.check_spilled(path)
+        self.process = first_process
         self.end(first)
 
     @unittest.skipIf(os.getuid() != 0, "only root can mount a small disk")
@@ -95,31 +106,69 @@ class Surroundings(FaultTest):
         def few():
             resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
         client = self.client(preexec_fn=few)
-        answers = [client.eval("1 + 1", session=f"s{i}") for i in range(12)]
-        self.assertEqual(answers[0]["result"]["text"], "2")
-        for answer in answers:
-            if answer["status"] == "refused":
-                self.assertRegex(answer["error"]["evalue"], "descriptors|Too many open files")
-            else:
-                self.assertTrue(answer["result"]["text"].startswith("2"), answer)
+        gate = os.path.join(self.folder, "gate")
+        frames = []
+        for i in range(8):  # idle ones would give way
+            client.send(id=i, type="eval", session=f"s{i}", cells=[{"code": f"print('on')\n{until_there(gate)}"}])
+            while (frame := client.next_frame(i))["type"] == "started":
+                pass
+            frames.append(frame)
+        running = [frame for frame in frames if frame["type"] == "stdout"]
+        refused = [frame for frame in frames if frame["type"] == "done"]
+        self.assertTrue(running and refused, frames)
+        for frame in refused:
+            self.assertEqual(frame["status"], "refused")
+            self.assertIn("Too many open files", frame["error"]["evalue"])
+        self.assertEqual(client.ask("close", session=f"s{running[-1]['id']}")["status"], "ok")
+        self.assertEqual(client.value("6 * 7", session="new"), "42")
+        os.mkdir(gate)
+        for frame in running[:-1]:
+            self.assertEqual(client.done(frame["id"])["status"], "ok")
         self.end(client)
 
-    def test_the_runtime_directory_of_a_daemon_is_deleted(self):
-        self.env["XDG_RUNTIME_DIR"] = self.folder
-        self.assertEqual(self.run_cellar("eval", "-s", "s", "x = 1")[0], 0)
-        first = self.daemon_pid()
-        shutil.rmtree(os.path.join(self.folder, "cellar"))
-        # Nobody can find the old one: another takes its place, and the old one is not left for ever.
-        code, out, _ = self.run_cellar("eval", "-s", "s", "6 * 7")
-        self.assertEqual((code, out), (0, "42\n"))
-        second = self.daemon_pid()
-        self.assertNotEqual(first, second)
-        self.assertEqual(self.run_cellar("daemon", "stop")[0], 0)
-        os.kill(first, 15)
 
-    def daemon_pid(self):
-        out = self.run_cellar("daemon", "status")[1]
-        return int(out.split("pid ")[1].split()[0].rstrip(",;:"))
+class DaemonSurroundings(FaultTest):
+    def setUp(self):
+        super().setUp()
+        self.env["XDG_RUNTIME_DIR"] = self.folder
+        self.directory = os.path.join(self.folder, "cellar")
+        self.addCleanup(self.run_cellar, "daemon", "stop")  # the one that takes its place
+        # One that looks around more often than it would.
+        self.daemon = self.start("daemon", "run", "--idle-exit", str(4 * SLOWNESS), stderr=subprocess.DEVNULL)
+        self.socket_path = os.path.join(self.directory, "socket")
+        wait_until(lambda: listens(self, self.socket_path), "the daemon")
+        self.assertEqual(self.run_cellar("eval", "-s", "s", "x = 1")[0], 0)
+
+    def check_another_takes_its_place(self, state):
+        """Nobody can find the old one: it is not left for ever."""
+        code, result = self.run_json("-s", "s", "'x' in globals()")
+        self.assertEqual((code, result["cells"][0]["outputs"][0]["data"]["text/plain"]), (0, "False"))
+        self.assertEqual(result["session"]["state"], state)
+        self.assertEqual(self.daemon.wait(DEADLINE_S), 0)
+
+    def test_the_runtime_directory_of_a_daemon_is_deleted(self):
+        shutil.rmtree(self.directory)
+        self.check_another_takes_its_place("kept")  # the list of what there was is deleted too
+
+    def test_the_runtime_directory_of_a_daemon_is_replaced(self):
+        os.rename(self.directory, self.directory + ".old")
+        self.check_another_takes_its_place("kept")
+
+    def test_the_socket_of_a_daemon_is_deleted(self):
+        os.unlink(self.socket_path)
+        self.check_another_takes_its_place("fresh")
+
+    def test_what_its_last_clients_do_comes_first(self):
+        client = dial(self, self.socket_path)
+        gate = os.path.join(self.folder, "gate")
+        client.send(id="a", type="eval", session="s", cells=[{"code": f"{until_there(gate)}\nx"}])
+        client.next_frame("a", "started")
+        shutil.rmtree(self.directory)
+        self.assertEqual(self.run_json("-s", "s", "'x' in globals()")[1]["text"], "False")
+        os.mkdir(gate)
+        self.assertEqual(client.done("a")["result"]["text"], "1")
+        client.leave()
+        self.assertEqual(self.daemon.wait(DEADLINE_S), 0)
 
 
 if __name__ == "__main__":

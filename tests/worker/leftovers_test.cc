@@ -9,6 +9,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -277,10 +278,18 @@ TEST_F(KilledProcessTest, AKilledTemplateIsNoZombie) {
   EXPECT_THAT(Run("x"), ResultIs("'kept'"));
 }
 
-TEST_F(KilledProcessTest, AStoppedTemplateIsReplacedOrWaitedForButNeverLeftBehind) {
+TEST_F(KilledProcessTest, AStoppedTemplateHoldsUpNewSessionsUntilItGoesOnAndNoOthers) {
   ASSERT_EQ(kill(template_, SIGSTOP), 0);
+  absl::StatusOr<CellOutcome> outcome = absl::UnknownError("not run");
+  std::thread opening([&] {
+    auto other = host().Open();
+    outcome = other.ok() ? (*other)->Run("6 * 7") : other.status();
+  });
   EXPECT_THAT(Run("x"), ResultIs("'kept'")) << "a session does not need it";
-  ASSERT_EQ(kill(template_, SIGCONT), 0);
+  EXPECT_EQ(kill(template_, SIGCONT), 0);
+  opening.join();
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(*outcome, ResultIs("42"));
 }
 
 }  // namespace
