@@ -9,13 +9,11 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hostile"))
 from cell_files import read_cell_files, read_json_cells
+from compare_options import MARKDOWN, PROGRAM, QUICK
 from compare_sides import Cellar, Kernel, descendants
 from compare_table import print_table
 from lanes import run_in_lanes
 
-PROGRAM = os.path.abspath(sys.argv[1])
-QUICK = "--quick" in sys.argv
-MARKDOWN = "--markdown" in sys.argv
 LANES = 6  # most of the time they wait
 PATIENCE_S = 10  # for the reply after an interrupt, and for that to a cell that takes no time
 SHORTEST_S = 1  # the shortest time-out that `cellar serve` takes

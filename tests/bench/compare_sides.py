@@ -3,7 +3,6 @@ cannot do it does not have."""
 import json
 import os
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ import time
 from jupyter_client import KernelManager
 
 LIMIT_S = 60  # for anything that should take no time
+SILENCE_S = 5  # after it, nothing more of a kernel's output is going to come
 
 
 def proportional(pids):
@@ -23,6 +23,25 @@ def proportional(pids):
         except (OSError, StopIteration):
             pass
     return total
+
+
+def state(pid):
+    """As ps has it: S sleeps, T is stopped; Z is dead and not collected, as is what is not there."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"
+
+
+def wait_until(holds, limit_s=LIMIT_S):
+    """Whether it held in time."""
+    end = time.perf_counter() + limit_s
+    while not holds():
+        if time.perf_counter() > end:
+            return False
+        time.sleep(0.001)
+    return True
 
 
 def peak(pid):
@@ -54,9 +73,14 @@ def descendants(pid):
 
 class Cellar:
     """`cellar serve`, spoken to over pipes."""
+    name = "cellar"
 
     def __init__(self, program):
-        self.process = subprocess.Popen([program, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.program = program
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([self.program, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, bufsize=0)
         self.partial, self.lines, self.number = b"", [], 0
         self.receive(lambda frame: frame["type"] == "hello")
@@ -82,8 +106,17 @@ class Cellar:
             if fits(frame):
                 return frame
 
+    def ask(self, type, **fields):
+        number = self.send(type, **fields)
+        return self.receive(lambda frame: frame.get("id") == number and frame["type"] == "done")
+
     def begin(self, code, session="s", **fields):
         return self.send("eval", session=session, cells=[{"code": code, "timeout": 0}], **fields)
+
+    def next_reply(self, limit_s=LIMIT_S):
+        """The number and the reply of the next request that has ended; None when none has in time."""
+        done = self.receive(lambda frame: frame["type"] == "done", limit_s)
+        return done and (done["id"], done)
 
     def end(self, number, limit_s=LIMIT_S):
         return self.receive(lambda frame: frame.get("id") == number and frame["type"] == "done", limit_s)
@@ -91,19 +124,42 @@ class Cellar:
     def run(self, code, session="s", **fields):
         return self.end(self.begin(code, session, **fields))
 
+    def is_fine(self, reply):
+        return reply["status"] == "ok"
+
     def wait_for_text(self, text):
         self.receive(lambda frame: frame["type"] == "stdout" and text in frame["text"])
+
+    def text_of(self, number):
+        """All that a cell prints, up to its end."""
+        text = []
+        def is_last(frame):
+            if frame.get("id") == number and frame["type"] == "stdout":
+                text.append(frame["text"])
+            return frame.get("id") == number and frame["type"] == "done"
+        self.receive(is_last)
+        return "".join(text)
 
     def interrupt(self):
         self.send("interrupt", session="s")
 
-    def session_processes(self):
-        return descendants(self.process.pid)
+    def wait_for_death(self, number):
+        """Until it is told that the worker of a cell has died."""
+        self.end(number)
+
+    def reset(self):
+        self.ask("reset", session="s")
+
+    def session(self, name="s"):
+        return next(session for session in self.ask("sessions")["sessions"] if session["id"] == name)
 
     def worker(self):
-        number = self.send("sessions")
-        sessions = self.receive(lambda frame: frame.get("id") == number)["sessions"]
-        return next(session["worker_pid"] for session in sessions if session["id"] == "s")
+        return self.session()["worker_pid"]
+
+    def restart(self):
+        self.process.kill()
+        self.close()
+        self.start()
 
     def close(self):
         self.process.stdin.close()
@@ -113,6 +169,7 @@ class Cellar:
 
 class Kernel:
     """ipykernel, through the blocking client that its users have."""
+    name = "ipykernel"
 
     def __init__(self):
         self.manager = KernelManager(kernel_name="python3")
@@ -125,18 +182,24 @@ class Kernel:
         self.client.wait_for_ready(timeout=LIMIT_S)
 
     def begin(self, code):
-        return self.client.execute(code)
+        # Otherwise an error may take the next cell with it, though that was sent after the reply.
+        return self.client.execute(code, stop_on_error=False)
+
+    def next_reply(self, limit_s=LIMIT_S):
+        """The number and the reply of the next cell that has ended; None when none has in time."""
+        try:
+            reply = self.client.get_shell_msg(timeout=max(0.001, limit_s))
+        except Exception:  # queue.Empty, or what a hostile cell has made of a message
+            return None
+        return reply["parent_header"].get("msg_id"), reply
 
     def end(self, number, limit_s=LIMIT_S):
         """The reply, and only after it what was printed up to the end of the cell; None when it has not come in time."""
         end = time.perf_counter() + limit_s
-        try:
-            while True:
-                reply = self.client.get_shell_msg(timeout=max(0.001, end - time.perf_counter()))
-                if reply["parent_header"].get("msg_id") == number:
-                    return reply
-        except Exception:  # queue.Empty
-            return None
+        while next_reply := self.next_reply(end - time.perf_counter()):
+            if next_reply[0] == number:
+                return next_reply[1]
+        return None
 
     def run(self, code):
         number = self.begin(code)
@@ -144,12 +207,15 @@ class Kernel:
         self.text_of(number)
         return reply
 
-    def text_of(self, number, limit_s=LIMIT_S):
-        """All that a cell printed, up to the message that says it has ended."""
-        text, end = [], time.perf_counter() + limit_s
-        while time.perf_counter() < end:
+    def is_fine(self, reply):
+        return reply["content"]["status"] == "ok"
+
+    def text_of(self, number):
+        """All that a cell printed, up to the message that says it has ended, which may be lost too."""
+        text = []
+        while True:
             try:
-                message = self.client.get_iopub_msg(timeout=max(0.001, end - time.perf_counter()))
+                message = self.client.get_iopub_msg(timeout=SILENCE_S)
             except Exception:  # queue.Empty
                 break
             if message["parent_header"].get("msg_id") != number:
@@ -169,6 +235,10 @@ class Kernel:
     def interrupt(self):
         self.manager.interrupt_kernel()
 
+    def wait_for_death(self, number):
+        """No reply tells of it; the client's heartbeat does."""
+        wait_until(lambda: not self.client.hb_channel.is_beating())
+
     def worker(self):
         return self.manager.provisioner.process.pid
 
@@ -177,6 +247,8 @@ class Kernel:
         self.manager.restart_kernel(now=True)
         self.connect()
 
+    reset = restart
+
     def close(self):
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
@@ -184,6 +256,7 @@ class Kernel:
 
 class Plain:
     """`python3 -i` on a pipe."""
+    name = "python"
 
     def __init__(self):
         self.process = subprocess.Popen([sys.executable, "-i", "-q", "-u", "-c", "import sys; sys.ps1 = sys.ps2 = ''"],

@@ -122,21 +122,26 @@ def measure_corpus(bench, cellar, files, rounds):
 
 def measure_million(cellar, folder, count, rounds):
     path = write_million(os.path.join(folder, "million.ipynb"), count)
-    text = os.path.join(folder, "million.txt")
+    print(f"million_size {os.path.getsize(path)} B")
+    for step, values in run_million(cellar, path, count, rounds).items():
+        seconds, memory, cpu = zip(*values)
+        show(f"million_{step}", seconds)
+        show(f"million_{step}_cpu", cpu)
+        show(f"million_{step}_memory", memory, "B")
+
+
+def run_million(cellar, path, count, rounds):
+    """What each step took, round for round."""
+    text = path + ".txt"
     with open(text, "wb") as file:
         subprocess.run([cellar, "notebook", "show", path], stdout=file, check=True)
         file.write(b"# %% [code]\nlast = 1\n")
-    print(f"million_size {os.path.getsize(path)} B")
     taken = {"show": [], "edit": [], "apply": []}
     for i in range(rounds):
         taken["show"].append(run(cellar, "notebook", "show", path))
         taken["edit"].append(run(cellar, "notebook", "edit", path, str(count // 2), "--source", f"y = {i}"))
         taken["apply"].append(run(cellar, "notebook", "apply", path, text=text))
-    for step, values in taken.items():
-        seconds, memory, cpu = zip(*values)
-        show(f"million_{step}", seconds)
-        show(f"million_{step}_cpu", cpu)
-        show(f"million_{step}_memory", memory, "B")
+    return taken
 
 
 def measure_runs(cellar, folder, cells, rounds):
