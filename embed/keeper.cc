@@ -165,6 +165,7 @@ class Keeper {
     // One that was being made out of a snapshot, and is not known yet.
     Clear();
     (void)wire::SendControl(host_.get(), wire::ForkFailed{.error = ECANCELED});
+    (void)wire::SendControl(host_.get(), wire::Cleared{});
   }
 
   void Promote(pid_t pid) {

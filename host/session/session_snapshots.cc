@@ -11,13 +11,6 @@ namespace {
 // For a copy to begin to run. It takes milliseconds, but memory may be short and disks slow.
 constexpr absl::Duration kRestoreLimit = absl::Seconds(10);
 
-// Of a copy that does not begin to run. Whoever was to make it may be stopped, so that there is
-// nothing to kill yet.
-void GiveUp(Worker& worker) {
-  worker.Kill();
-  worker.WhenBorn()(absl::DeadlineExceededError("it was not done in time"));
-}
-
 // " in <cell 40> line 3", from the stack that faulthandler wrote; or nothing.
 std::string PlaceOfDeath(const std::string& python_stack) {
   constexpr absl::string_view kFrame = "File \"<cell ";
@@ -89,7 +82,7 @@ bool Session::StartRestore(WorkerExit& exit, bool restore_failed) {
   restore_ = Restore{.from = entry->snapshot.get(),
                      .moment = entry->moment,
                      .exit = exit,
-                     .limit_timer = loop_.After(kRestoreLimit, [this] { GiveUp(*worker_); })};
+                     .limit_timer = loop_.After(kRestoreLimit, [this] { worker_->GiveUp(); })};
   return true;
 }
 
@@ -225,7 +218,7 @@ void Session::StartAsBranch(Session& source, const BranchOptions& options, Branc
   if (!worker.ok()) return FinishBranch(worker.status());
   worker_ = *std::move(worker);
   ConnectBridge();
-  close_timer_ = loop_.After(kRestoreLimit, [this] { GiveUp(*worker_); });
+  close_timer_ = loop_.After(kRestoreLimit, [this] { worker_->GiveUp(); });
 }
 
 void Session::FinishBranch(absl::Status status) {
