@@ -29,7 +29,7 @@ struct SinkOptions {
   // Of one image or other data of a display, which do not pass through the sink; larger ones become
   // artifacts of their own. 0: none do.
   size_t max_inline_bytes = size_t{1} << 20;
-  // Called on another thread when WantsPause() or IsSettled() may have changed. May only post: see
+  // Called on any thread when WantsPause() or IsSettled() may have changed. May only post: see
   // Spill.
   std::function<void()> on_progress;
 };

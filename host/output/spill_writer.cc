@@ -243,7 +243,7 @@ void Spill::End(bool keep) {
   job_->is_settled = false;
   job_->keep = keep;
   if (!keep) job_->waiting = std::string();
-  job_->is_paused = false;
+  job_->Resume();  // nothing more comes that could be held back
   writer_->Enqueue(job_);
 }
 

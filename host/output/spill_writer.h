@@ -56,9 +56,9 @@ struct SpillFacts {
 // nevertheless (it was read already, or the worker has died and its last words must be taken) is
 // taken up to max_waiting_bytes; beyond, bytes are missing, and the facts say so.
 //
-// Used by one thread. `on_progress` is called on the writer's thread with its lock held, so it may
-// only post: when WantsPause() or IsSettled() has changed. It is never called after the destructor,
-// which does not wait.
+// Used by one thread. `on_progress` is called when WantsPause() or IsSettled() has changed, on the
+// writer's thread or, by what ends the spill, on its owner's. The writer's lock is held, so it may
+// only post. It is never called after the destructor, which does not wait.
 class Spill {
  public:
   static constexpr size_t kPauseBytes = size_t{2} << 20;

@@ -37,7 +37,7 @@ Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage
       options_(std::move(options)),
       variables_(options_.environment),
       queries_(loop),
-      snapshots_(loop, options_.snapshots) {
+      snapshots_(loop, options_.snapshots, options_.snapshot_account) {
   if (!options_.fresh_reason.empty()) {
     fresh_reason_ = options_.fresh_reason + "; this cell ran in a fresh session";
   }
@@ -59,6 +59,7 @@ absl::Status Session::Prepare() {
                        .memory_cap = options_.memory_cap,
                        .open_files = options_.open_files};
   CELLAR_ASSIGN_OR_RETURN(worker_, source->Fork(setup, *this));
+  template_ = source->shared_from_this();
   ConnectBridge();
   template_was_ready_ = source->ready().has_value();
   worker_ready_ = false;
@@ -132,9 +133,11 @@ void Session::Pump() {
 
 void Session::Start(CellJob job) {
   const bool interrupted = job.interrupted;
+  variables_.KeepSince(snapshots_.OldestCell().value_or(next_cell_));
   variables_.Set(job.request.environment, next_cell_);
   cells_.outer = MakeCell(std::move(job));
-  SendCell();
+  cells_.outer->waits_for_snapshot = !worker_ready_ && snapshots_.WantedBeforeNextCell();
+  if (!cells_.outer->waits_for_snapshot) SendCell();
   if (interrupted) Interrupt(*cells_.outer);
 }
 
@@ -215,9 +218,14 @@ void Session::OnWorkerReady() {
   worker_ready_ = true;
   if (restore_) return FinishRestore();
   if (branched_) return FinishBranch(absl::OkStatus());
-  // The first cell was waiting in the channel; its time begins now.
   if (cells_.outer == nullptr) return;
   RunningCell& cell = *cells_.outer;
+  if (cell.waits_for_snapshot) {
+    --cells_run_;
+    queue_.push_front(TakeBack());
+    return Pump();
+  }
+  // The first cell was waiting in the channel; its time begins now.
   cell.started = MonotonicNow();
   RestartTimeout(cell);
   if (cell.interrupt_when_ready && !cell.killed) Interrupt(cell);

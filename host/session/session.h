@@ -47,6 +47,8 @@ struct SessionOptions {
   BridgeProvider* bridge = nullptr;  // answers the calls that cells make; outlives the session
   absl::Duration bridge_limit = kBridgeLimit;
   SnapshotOptions snapshots;
+  // Of all sessions of the host, and outlives them; null: the session counts alone.
+  SnapshotAccount* snapshot_account = nullptr;
 };
 
 // Why a cell that is run on behalf of a waiting one was not.
@@ -257,6 +259,7 @@ class Session : private WorkerListener, private BridgeListener {
   SessionOptions options_;
   SessionVariables variables_;
 
+  std::shared_ptr<Template> template_;  // that the worker is below
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<Bridge> bridge_;  // of the worker
   bool worker_ready_ = false;

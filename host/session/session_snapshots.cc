@@ -11,13 +11,6 @@ namespace {
 // For a copy to begin to run. It takes milliseconds, but memory may be short and disks slow.
 constexpr absl::Duration kRestoreLimit = absl::Seconds(10);
 
-// Of a copy that does not begin to run. Whoever was to make it may be stopped, so that there is
-// nothing to kill yet.
-void GiveUp(Worker& worker) {
-  worker.Kill();
-  worker.WhenBorn()(absl::DeadlineExceededError("it was not done in time"));
-}
-
 // " in <cell 40> line 3", from the stack that faulthandler wrote; or nothing.
 std::string PlaceOfDeath(const std::string& python_stack) {
   constexpr absl::string_view kFrame = "File \"<cell ";
@@ -89,7 +82,7 @@ bool Session::StartRestore(WorkerExit& exit, bool restore_failed) {
   restore_ = Restore{.from = entry->snapshot.get(),
                      .moment = entry->moment,
                      .exit = exit,
-                     .limit_timer = loop_.After(kRestoreLimit, [this] { GiveUp(*worker_); })};
+                     .limit_timer = loop_.After(kRestoreLimit, [this] { worker_->GiveUp(); })};
   return true;
 }
 
@@ -188,7 +181,9 @@ void Session::Branch(BranchOptions options, BranchCallback done) {
 
 void Session::Start(BranchJob job) {
   SessionOptions options = options_;
-  options.environment = variables_.all();
+  SessionVariables variables = variables_;
+  if (job.options.before_cell) variables.UndoSince(*job.options.before_cell);
+  options.environment = variables.all();
   options.fresh_reason.clear();
   options.relieve = nullptr;  // that is the original's; whoever takes the branch sets its own
   if (!job.options.id.empty()) options.id = job.options.id;
@@ -211,6 +206,7 @@ void Session::Start(BranchJob job) {
 
 void Session::StartAsBranch(Session& source, const BranchOptions& options, BranchCallback done) {
   branched_ = std::move(done);
+  template_ = source.template_;
   next_cell_ = options.before_cell.value_or(source.next_cell_);
   had_cells_ = true;
   absl::StatusOr<std::unique_ptr<Worker>> worker;
@@ -225,7 +221,7 @@ void Session::StartAsBranch(Session& source, const BranchOptions& options, Branc
   if (!worker.ok()) return FinishBranch(worker.status());
   worker_ = *std::move(worker);
   ConnectBridge();
-  close_timer_ = loop_.After(kRestoreLimit, [this] { GiveUp(*worker_); });
+  close_timer_ = loop_.After(kRestoreLimit, [this] { worker_->GiveUp(); });
 }
 
 void Session::FinishBranch(absl::Status status) {

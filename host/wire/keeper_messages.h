@@ -20,8 +20,9 @@ struct Signal {
   CELLAR_WIRE_FIELDS(self.signal, self.group)
 };
 
-// Kill everything below the keeper but snapshots and branches. Without snapshots the keeper then
-// ends, which the host sees as the end of its socket.
+// Kill everything below the keeper but snapshots and branches. Answered by WorkerExited, or by
+// ForkFailed when there is no worker yet. Without snapshots the keeper then ends, which the host
+// sees as the end of its socket.
 struct Kill {
   static constexpr MessageType kType = MessageType::kKill;
   int32_t worker_pid = 0;  // the one that is meant, and no later one; 0 = whichever there is
@@ -66,7 +67,8 @@ struct WorkerExited {
   CELLAR_WIRE_FIELDS(self.signaled, self.code)
 };
 
-// After WorkerExited, when there are snapshots: what the worker had started is gone too.
+// After WorkerExited, when there are snapshots, and after the ForkFailed that answers Kill: what the
+// worker had started is gone too. The last word on that worker.
 struct Cleared {
   static constexpr MessageType kType = MessageType::kCleared;
   CELLAR_WIRE_FIELDS()

@@ -126,6 +126,17 @@ void Worker::Kill() {
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
 }
 
+void Worker::GiveUp() {
+  if (finished_) return;
+  exit_.reason = "could not be copied: it was not done in time";
+  // While the keeper clears up after the former worker, nobody has been asked for a copy.
+  if (!cleared_) {
+    Kill();
+    keeper_is_clear_ = false;
+  }
+  Finish();
+}
+
 void Worker::Copy(wire::Copy copy, const std::vector<int>& fds, Copier::Callback done) {
   if (finished_ || !channel_.is_flushed()) {
     return done(absl::UnavailableError("the worker is busy or gone"));
@@ -313,6 +324,8 @@ void Worker::OnKeeper() {
   auto message = wire::ReceiveControl(ends_.keeper.get());
   if (!message.ok()) return OnKeeperGone();
   if (!*message) return;
+  // Until then it speaks of the worker before, which may have been given up and not have heard it.
+  if (cleared_ && (*message)->type != wire::MessageType::kCleared) return;
   switch ((*message)->type) {
     case wire::MessageType::kKeeperHello: {
       auto hello = wire::Decode<wire::KeeperHello>((*message)->payload);

@@ -79,6 +79,9 @@ class Worker : private ChannelListener {
   void DeliverOutput();
   // Ends the worker and everything it started.
   void Kill();
+  // For a copy that does not begin to run: whoever was to make it may be stopped, so that there is
+  // nothing to kill yet, and nobody to tell of its end. Not from a listener's call.
+  void GiveUp();
 
   // Has the worker fork a copy of itself, which it does between cells. See wire::Copy.
   void Copy(wire::Copy copy, const std::vector<int>& fds, Copier::Callback done);
@@ -92,7 +95,7 @@ class Worker : private ChannelListener {
   void WhenCleared(bool is_clear, absl::AnyInvocable<void()> cleared);
   // After OnWorkerExit: the keeper, for the next worker. Snapshots live as long as it is open.
   UniqueFd TakeKeeper();
-  // Whether it has ended all that workers left, and so will not say that again.
+  // Whether it has ended all that workers left, and so has nothing more to say of them.
   bool keeper_is_clear() const { return keeper_is_clear_; }
 
   int pid() const { return pid_; }

@@ -71,6 +71,7 @@ class StalledDisk {
 
   // Returns when a thread waits in a write.
   void WaitForWriter() const { is_waited_for.wait(false); }
+  bool has_writer() const { return is_waited_for; }
 
   static void BeforeWrite(int fd) {
     struct stat info;

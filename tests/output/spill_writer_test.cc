@@ -89,6 +89,24 @@ TEST_F(SpillTest, AsksForAPauseWhileTheDiskStandsStillAndEndsIt) {
   EXPECT_EQ(Settled(&spill).written_bytes, (uint64_t{2} << 20) + 1);
 }
 
+TEST_F(SpillTest, TellsThatNoPauseIsWantedWhenItEndsWhileTheDiskStandsStill) {
+  StalledDisk disk;
+  Spill stalled(writer_.get(), store_, Options());
+  stalled.Append("x");
+  disk.WaitForWriter();
+  const std::string much(Spill::kPauseBytes, 'x');
+  Spill closed(writer_.get(), store_, Options());
+  closed.Append(much);
+  ASSERT_TRUE(closed.WantsPause());
+  closed.Close();
+  EXPECT_EQ(progress_.calls(), 1);
+  {
+    Spill destroyed(writer_.get(), store_, Options());
+    destroyed.Append(much);
+  }
+  EXPECT_EQ(progress_.calls(), 2);
+}
+
 TEST_F(SpillTest, DropsWhatExceedsItsMemoryAndSaysSo) {
   Spill spill(writer_.get(), store_, Options());
   StalledDisk disk;

@@ -1,8 +1,12 @@
 // What becomes of a session whose worker dies or is killed when there is a snapshot.
 #include <signal.h>
 
+#include <filesystem>
+#include <fstream>
+#include <set>
 #include <string>
 
+#include "absl/strings/numbers.h"
 #include "tests/process_stat.h"
 #include "tests/snapshot/snapshot_test.h"
 #include "tests/worker/loop_session.h"
@@ -11,6 +15,19 @@ namespace cellar::testing {
 namespace {
 
 using ::testing::HasSubstr;
+
+std::set<pid_t> SnapshotsBelow(pid_t keeper) {
+  std::set<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    pid_t pid = 0;
+    if (!absl::SimpleAtoi(entry.path().filename().string(), &pid)) continue;
+    const std::optional<ProcessStat> stat = StatOf(pid);
+    std::string name;
+    std::getline(std::ifstream(entry.path() / "comm"), name);
+    if (stat && stat->parent == keeper && name == "cellar-snap") found.insert(pid);
+  }
+  return found;
+}
 
 class RestoreTest : public SnapshotTest {
  protected:
@@ -92,6 +109,23 @@ TEST_F(RestoreTest, CanBeDoneAgainAndAgain) {
     ExpectRestored(outcome, "died of SIGABRT in <cell 2> line 3; state is that of before cell 2");
     Rewind(2);
   }
+}
+
+TEST_F(RestoreTest, ToTheSnapshotBeforeOneThatDoesNotWake) {
+  const pid_t keeper = std::stoi(Evaluate("import os; os.getppid()"));
+  Run("x.append(3)");
+  Run("x.append(4)");
+  const std::set<pid_t> before = SnapshotsBelow(keeper);
+  StartedCell cell(session(), "import time\nprint(os.getpid(), 'ready')\ntime.sleep(100)");
+  cell.WaitFor("ready");
+  std::set<pid_t> newest = SnapshotsBelow(keeper);
+  for (const pid_t pid : before) newest.erase(pid);
+  ASSERT_EQ(newest.size(), 1u);
+  kill(*newest.begin(), SIGSTOP);
+  kill(std::stoi(cell.text()), SIGKILL);
+  EXPECT_EQ(cell.Join().state_detail,
+            "died of SIGKILL; state is that of before cell 4: cell 4 is undone");
+  EXPECT_EQ(Evaluate("x"), "[1, 2, 3]");
 }
 
 TEST_F(RestoreTest, ToBeforeACellThatEndedTheMemoryCap) {
