@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "host/base/fds.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
@@ -35,6 +36,20 @@ constexpr size_t kMaxAnswerBytes = size_t{1} << 20;
 bool AsksForSource(std::string_view cell) {
   return cell.find('\n') == std::string_view::npos &&
          (cell.ends_with("??") || cell.starts_with("??"));
+}
+
+// As Python says it: exit(5) is silent, sys.exit("why") says why.
+CellResult AsLastWords(CellResult result) {
+  std::optional<CellError>& error = result.outcome.error;
+  int64_t number = 0;
+  const bool is_number =
+      absl::SimpleAtoi(error->evalue, &number) && (number & 0xFF) == *error->exit_code;
+  if (error->evalue.empty() || is_number) {
+    error.reset();
+  } else {
+    error->traceback = error->evalue;
+  }
+  return result;
 }
 
 HistoryFile HistoryOf(const PromptSession& session) {
@@ -344,12 +359,17 @@ void Prompt::OnCellFinished(size_t, const CellResult& result) {
   on_yes_ = nullptr;
   if (leaving_) return;
   const CellOutcome& outcome = result.outcome;
-  if (outcome.error && outcome.error->exit_code) return Leave(*outcome.error->exit_code);
+  const bool is_exit = outcome.error && outcome.error->exit_code;
   log().End(outcome);
   if (!outcome.ok()) sources_.clear();
   ShowAnswer();
-  printer_.OnCellFinished(0, result);
+  if (is_exit) {
+    printer_.OnCellFinished(0, AsLastWords(result));
+  } else {
+    printer_.OnCellFinished(0, result);
+  }
   printer_.EndLine();
+  if (is_exit) Leave(*outcome.error->exit_code);
 }
 
 void Prompt::OnDone(const absl::Status& status) {

@@ -70,6 +70,20 @@ class Repl(AtPrompt, ProgramTest):
         terminal.send("exit(5)\r")
         self.assertEqual(terminal.exit_code(), 5)
 
+    def test_exit_does_not_take_along_what_was_printed_before_it(self):
+        terminal = self.prompt()
+        terminal.send("import time; [print(i) for i in range(100)]; time.sleep(0.02); print('LA' 'ST'); exit()\r")
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertIn(b"\r\nLAST\r\n", terminal.output)
+        self.assertNotIn(b"SystemExit", terminal.output)
+
+    def test_exit_says_why_if_it_is_told(self):
+        for call, code, shown in (("sys.exit('no ' 'room')", 1, b"no room\r\n"), ("exit(300)", 44, b"")):
+            terminal = self.prompt()
+            terminal.send(f"import sys; {call}\r")
+            self.assertEqual(terminal.exit_code(), code)
+            self.assertEqual(terminal.output.rpartition(b"\x1b[?25h\r\r\n")[2], shown + b"\x1b[?2004l")
+
     def test_the_history_lasts(self):
         terminal = self.prompt()
         terminal.send("'remember me'\r")
