@@ -72,6 +72,11 @@ Prompt::Prompt(Foreground& foreground, PromptSession& session, InputDesk& desk,
       editor_(*this, can_paint_, WantsColour(STDOUT_FILENO)),
       completer_(editor_),
       history_(HistoryOf(session)),
+      background_([this](Stream stream, std::string_view text) {
+        editor_.Suspend();
+        printer_.OnText(stream, text);
+        editor_.Resume();
+      }),
       others_({.printer = printer_,
                .editor = editor_,
                .log = [this]() -> CellLog& { return log(); },
@@ -105,6 +110,7 @@ int Prompt::Run() {
   foreground_.loop().Run();
   foreground_.loop().Unwatch(STDIN_FILENO);
   editor_.Close();
+  background_.End();
   terminal_.Leave();
   return foreground_.ended_by() != 0 ? 128 + foreground_.ended_by() : exit_code_;
 }
@@ -272,10 +278,10 @@ void Prompt::OnTab(std::string text, size_t cursor) {
 }
 
 void Prompt::OnCellStarted(size_t, const CallCell& cell) {
+  background_.End();
   log().Begin(source_);
   if (AsksForSource(source_) && WantsColour(STDOUT_FILENO)) answer_.emplace();
   printer_.OnCellStarted(0, cell);
-  printer_.OnText(Stream::kStdout, std::exchange(background_, ""));
 }
 
 void Prompt::OnText(Stream stream, std::string_view text) {
@@ -310,14 +316,7 @@ void Prompt::OnDisplay(const wire::Display& display) {
 }
 
 void Prompt::OnBackgroundText(Stream stream, std::string_view text) {
-  // Whole lines only: the rest of one would stand behind the prompt.
-  background_ += text;
-  const size_t end = background_.rfind('\n');
-  if (end == std::string::npos) return;
-  editor_.Suspend();
-  printer_.OnText(stream, background_.substr(0, end + 1));
-  background_.erase(0, end + 1);
-  editor_.Resume();
+  background_.Add(stream, text);
 }
 
 void Prompt::OnEntered(std::string text) {

@@ -282,6 +282,7 @@ void Prompt::Branch(const std::string& name) {
 void Prompt::Switch(const std::string& name) {
   session_.Switch(name, [this](const absl::Status& status) {
     if (status.ok()) {
+      background_.End();  // of the session that was left
       LoadHistory();
     } else {
       Say(std::string(status.message()));

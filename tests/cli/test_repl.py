@@ -6,7 +6,7 @@ import stat
 import time
 import unittest
 
-from program import ProgramTest, Terminal, wait_until
+from program import ProgramTest, Terminal, until_there, wait_until
 from prompt import AtPrompt
 
 # One red pixel.
@@ -83,6 +83,34 @@ class Repl(AtPrompt, ProgramTest):
             terminal.send(f"import sys; {call}\r")
             self.assertEqual(terminal.exit_code(), code)
             self.assertEqual(terminal.output.rpartition(b"\x1b[?25h\r\r\n")[2], shown + b"\x1b[?2004l")
+
+    def test_what_an_exit_handler_prints_needs_no_line_end_to_be_shown(self):
+        terminal = self.prompt()
+        terminal.send("import atexit; _ = atexit.register(print, 'le' 'ft', end='')\r")
+        terminal.wait_for("In [2]: ")
+        terminal.send("\x04")
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertIn(b"left\r\n", terminal.output)
+
+    def in_background(self, statement):
+        """A prompt at which a thread has executed the statement while no cell runs."""
+        gate = os.path.join(self.state, "gate")
+        terminal = self.prompt()
+        code = f"{until_there(gate)}\n{statement}"
+        terminal.send(f"import threading; threading.Thread(target=exec, args=({code!r}, {{}}), daemon=True).start()\r")
+        terminal.wait_for("In [2]: ")
+        os.mkdir(gate)
+        return terminal
+
+    def test_background_output_without_line_ends_is_shown(self):
+        terminal = self.in_background("print('x' * 70_000, end='')")
+        terminal.wait_for("x" * 4000 + "…\r\n")
+        terminal.wait_for("In [2]: ")
+
+    def test_background_output_of_the_two_streams_is_not_one_line(self):
+        terminal = self.in_background("import sys; print('o' 'ut', end='', flush=True); print('e' 'rr', file=sys.stderr)")
+        terminal.wait_for("out\r\n")
+        terminal.wait_for("err\r\n")
 
     def test_the_history_lasts(self):
         terminal = self.prompt()
