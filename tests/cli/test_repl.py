@@ -84,6 +84,21 @@ class Repl(AtPrompt, ProgramTest):
             self.assertEqual(terminal.exit_code(), code)
             self.assertEqual(terminal.output.rpartition(b"\x1b[?25h\r\r\n")[2], shown + b"\x1b[?2004l")
 
+    def test_leaving_runs_the_exit_handlers_of_branches_too(self):
+        terminal = self.prompt()
+        terminal.send("import atexit; _ = atexit.register(print, 'main ' 'left')\r")
+        terminal.wait_for("In [2]: ")
+        terminal.send(":branch b\r")
+        terminal.wait_for("In [2]: ")
+        terminal.send(":switch b\r")
+        terminal.wait_for("b In [2]: ")
+        terminal.send("atexit.unregister(print); _ = atexit.register(print, 'b ' 'left')\r")
+        terminal.wait_for("b In [3]: ")
+        terminal.send("\x04")
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertIn(b"main left\r\n", terminal.output)
+        self.assertIn(b"b left\r\n", terminal.output)
+
     def test_what_an_exit_handler_prints_needs_no_line_end_to_be_shown(self):
         terminal = self.prompt()
         terminal.send("import atexit; _ = atexit.register(print, 'le' 'ft', end='')\r")
