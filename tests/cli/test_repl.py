@@ -127,6 +127,21 @@ class Repl(AtPrompt, ProgramTest):
         terminal.wait_for("out\r\n")
         terminal.wait_for("err\r\n")
 
+    def test_a_history_of_many_megabytes_is_read_and_kept(self):
+        path = os.path.join(self.state, "cellar", "history", "%")
+        os.makedirs(os.path.dirname(path), 0o700)
+        with open(path, "w") as file:
+            file.write(("x" * 100_000 + "\n") * 700 + "'remember me'\n")
+        terminal = Terminal(self, "repl")
+        self.assertNotIn("cellar: ", terminal.wait_for("In [1]: "))
+        terminal.send("\x1b[A")
+        terminal.wait_for("'remember me'")
+        terminal.send("\x01str(6 * 7) + \r")
+        terminal.wait_for("In [2]: ")
+        with open(path) as file:
+            self.assertEqual(file.read().splitlines()[-2:], ["'remember me'", "str(6 * 7) + 'remember me'"])
+        self.assertLess(os.path.getsize(path), 64 << 20)
+
     def test_the_history_lasts(self):
         terminal = self.prompt()
         terminal.send("'remember me'\r")
