@@ -7,6 +7,7 @@
 
 #include "CLI/CLI.hpp"
 #include "host/base/fds.h"
+#include "host/cli/call_commands.h"
 #include "host/cli/command_line.h"
 #include "host/cli/config_command.h"
 #include "host/cli/daemon_command.h"
@@ -37,6 +38,7 @@ int main(int argc, char** argv) {
   AddEvalCommand(app, &exit_code);
   AddReplCommand(app, &exit_code);
   AddSessionCommands(app, &exit_code);
+  AddCallCommands(app, &exit_code);
   AddDaemonCommand(app, &exit_code);
   AddServeCommand(app, &exit_code);
   AddNotebookCommand(app, &exit_code);

@@ -15,19 +15,10 @@
 #include "host/output/printable.h"
 #include "host/repl/highlight.h"
 #include "host/repl/prompt.h"
+#include "host/repl/standing.h"
 
 namespace cellar::host {
 namespace {
-
-// "the state is that of before cell 3; not carried over: a thread"
-std::string Told(const Standing& standing) {
-  std::string text = "the state is that of before cell " + std::to_string(standing.before_cell);
-  const char* separator = "; not carried over: ";
-  for (const std::string& phrase : standing.not_carried) {
-    text += std::exchange(separator, ", ") + phrase;
-  }
-  return text;
-}
 
 std::string Cells(size_t count) {
   return std::to_string(count) + (count == 1 ? " cell" : " cells");

@@ -179,15 +179,23 @@ class Sessions(DaemonTest):
         self.env["CELLAR_SNAPSHOTS"] = "always"
         for cell in ("x = [1]", "x.append(2)", "x.append(3)"):
             self.run_in_session(cell)
-        self.assertEqual(self.run_cellar("rewind", "work"), (0, "the session stands before cell 3\n", ""))
+        self.assertEqual(self.run_cellar("rewind", "work"), (0, "the state is that of before cell 3\n", ""))
         self.assertEqual(self.run_in_session("x")[1], "[1, 2]\n")
         self.assertEqual(self.run_cellar("branch", "work", "other")[0], 0)
-        self.assertEqual(self.run_cellar("rewind", "work", "2"), (0, "the session stands before cell 2\n", ""))
+        self.assertEqual(self.run_cellar("rewind", "work", "2"), (0, "the state is that of before cell 2\n", ""))
         self.assertEqual(self.run_in_session("x")[1], "[1]\n")
         self.assertEqual(self.run_cellar("eval", "-s", "other", "x")[1], "[1, 2]\n")
         code, out, err = self.run_cellar("rewind", "work", "77")
         self.assertEqual((code, out), (2, ""))
         self.assertIn("no snapshot", err)
+
+    def test_what_a_rewind_and_a_branch_could_not_take_along_is_said(self):
+        self.env["CELLAR_SNAPSHOTS"] = "always"
+        self.run_in_session("import threading as t; t.Thread(target=t.Event().wait, name='waiter', daemon=True).start()")
+        self.run_in_session("pass")
+        for command, cell in ((("branch", "work", "other"), 3), (("rewind", "work", "2"), 2)):
+            self.assertEqual(self.run_cellar(*command),
+                             (0, f"the state is that of before cell {cell}; not carried over: the thread waiter\n", ""))
 
     def test_a_call_can_be_detached_looked_at_and_waited_for(self):
         gate = os.path.join(self.env["XDG_RUNTIME_DIR"], "gate")
