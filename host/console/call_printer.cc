@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "host/console/screen_line.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
+#include "host/output/spoken_size.h"
 
 namespace cellar::host {
 namespace {
@@ -37,12 +37,6 @@ std::string VerdictOn(const CellOutcome& outcome) {
   if (outcome.status == CellStatus::kCancelled) return "interrupted";
   if (outcome.death) return "died";
   return outcome.ok() ? "ok" : "raised";
-}
-
-std::string Size(size_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f KB", static_cast<double>(bytes) / 1024);
-  return text;
 }
 
 std::string_view Extension(std::string_view mime) {
@@ -147,7 +141,7 @@ void CallPrinter::PrintText(std::string_view text) {
 void CallPrinter::PrintImage(const wire::MimeEntry& image) {
   std::string sequence = InlineImage(images_, image.mime, image.data, TerminalPixelWidth(out_.fd));
   if (!sequence.empty()) return PrintLine(out_, sequence);
-  std::string line = "[" + Printable(image.mime) + ", " + Size(image.data.size());
+  std::string line = "[" + Printable(image.mime) + ", " + SpokenSize(image.data.size());
   if (out_.is_terminal && options_.images != nullptr) {
     if (auto path = SaveImage(*options_.images, image)) line += ": " + Printable(*path);
   }
@@ -201,7 +195,7 @@ void CallPrinter::Note(std::string_view text) {
 
 void CallPrinter::NoteSaved(const SavedData& data) {
   if (data.artifact_path.empty() || (out_.is_terminal && data.mime.starts_with("image/"))) return;
-  Note(data.mime + ", " + Size(data.bytes) + ", is in " + data.artifact_path);
+  Note(data.mime + ", " + SpokenSize(data.bytes) + ", is in " + data.artifact_path);
 }
 
 void CallPrinter::EndLine() {

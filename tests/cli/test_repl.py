@@ -243,7 +243,7 @@ class Repl(AtPrompt, ProgramTest):
             terminal = Terminal(self, "repl")
             terminal.wait_for("\x1b[c")
             terminal.send(answer + SHOW_DOT)
-            terminal.wait_for("[image/png, 0.1 KB: ")
+            terminal.wait_for("[image/png, 69 bytes: ")
             with open(terminal.wait_for("]"), "rb") as file:
                 self.assertEqual(file.read(4), b"\x89PNG")
 
