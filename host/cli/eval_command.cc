@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "host/console/call_printer.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
+#include "host/console/standard_output.h"
 #include "host/eval/call.h"
 #include "host/eval/describe.h"
 #include "host/eval/result.h"
@@ -160,7 +160,7 @@ class Evaluation {
  public:
   Evaluation(std::unique_ptr<Console> console, const LaunchQuery& query, Call call, bool json)
       : console_(std::move(console)),
-        printer_([this] { OnReaderGone(); },
+        printer_([this](int error) { OnOutputLost(error); },
                  {.loop = &console_->loop(), .images = &console_->artifacts()}),
         json_(json),
         call_(std::move(call)),
@@ -189,7 +189,9 @@ class Evaluation {
                                    OnDone(std::move(result), desk_.registry().Find(session));
                                  });
     if (const int signalled = desk_.Run(); signalled != 0) return signalled;
-    if (json_ && result_) PrintJson();
+    if (json_ && result_) {
+      if (const int lost = PrintJson(); lost != kExitFine) return lost;
+    }
     return exit_code_;
   }
 
@@ -201,10 +203,9 @@ class Evaluation {
     desk_.service().Cancel(id_);
   }
 
-  // As a program does that SIGPIPE ends.
-  void OnReaderGone() {
+  void OnOutputLost(int error) {
     interrupted_ = true;
-    exit_code_ = 128 + SIGPIPE;
+    exit_code_ = ExitCodeOfLostOutput(error);
     console_->loop().Stop();
   }
 
@@ -239,9 +240,9 @@ class Evaluation {
     }
   }
 
-  void PrintJson() {
+  int PrintJson() {
     for (CellOutput& output : last_words_) result_->background.push_back(std::move(output));
-    WriteAll(STDOUT_FILENO, ResultToJson(*result_, IsTerminal(STDOUT_FILENO)) + "\n");
+    return WriteOut(ResultToJson(*result_, IsTerminal(STDOUT_FILENO)) + "\n");
   }
 
   std::unique_ptr<Console> console_;
@@ -279,8 +280,7 @@ int DescribeEval(const LaunchQuery& query) {
       (*console)->RunLoop();
     }
   }
-  WriteAll(STDOUT_FILENO, DescribeTool(offer.mode, Printable(offer.reason)) + "\n");
-  return kExitFine;
+  return WriteOut(DescribeTool(offer.mode, Printable(offer.reason)) + "\n");
 }
 
 int RunEval(const EvalOptions& options) {

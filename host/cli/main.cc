@@ -19,6 +19,7 @@
 #include "host/cli/session_commands.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
+#include "host/console/standard_output.h"
 #include "host/console/terminal.h"
 #include "host/console/text_width.h"
 
@@ -62,5 +63,5 @@ int main(int argc, char** argv) {
     Complain(absl::ResourceExhaustedError(std::string("starting a thread: ") + error.what()));
     return kExitCannotRun;
   }
-  return exit_code;
+  return ExitCodeAfterOutput(exit_code);
 }

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/fds.h"
 #include "host/cli/ask_daemon.h"
 #include "host/cli/shared_eval.h"
 #include "host/console/exit_codes.h"
+#include "host/console/standard_output.h"
 #include "host/console/terminal.h"
 #include "host/console/text_width.h"
 #include "host/eval/json_writer.h"
@@ -79,8 +79,7 @@ int ListSessions(bool json) {
   if (json) {
     JsonWriter writer(IsTerminal(STDOUT_FILENO));
     writer.Json(sessions.dump());
-    WriteAll(STDOUT_FILENO, writer.Take() + "\n");
-    return kExitFine;
+    return WriteOut(writer.Take() + "\n");
   }
   std::vector<std::vector<std::string>> rows;
   for (const ordered_json& session : sessions) rows.push_back(ColumnsOf(session));

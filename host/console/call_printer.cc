@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 #include <vector>
 
@@ -55,10 +56,10 @@ std::optional<std::string> SaveImage(const ArtifactStore& store, const wire::Mim
 
 }  // namespace
 
-CallPrinter::CallPrinter(std::function<void()> on_reader_gone, OnTerminal options)
+CallPrinter::CallPrinter(std::function<void(int error)> on_output_lost, OnTerminal options)
     : out_{STDOUT_FILENO, IsTerminal(STDOUT_FILENO), WantsColour(STDOUT_FILENO)},
       err_{STDERR_FILENO, IsTerminal(STDERR_FILENO), WantsColour(STDERR_FILENO)},
-      on_reader_gone_(std::move(on_reader_gone)),
+      on_output_lost_(std::move(on_output_lost)),
       options_(std::move(options)),
       images_(out_.is_terminal ? ImageProtocolOf(CurrentEnvironment()) : ImageProtocol::kNone) {
   if (out_.is_terminal && MovesCursor(STDOUT_FILENO)) {
@@ -209,12 +210,15 @@ void CallPrinter::Print(Side& side, std::string_view text) {
   out_.at_line_start = err_.at_line_start = text.back() == '\n';
   const std::string shown = side.is_terminal ? side.filter.Filter(text) : std::string();
   if (!IsOnPane(side)) return Write(side, side.is_terminal ? shown : text);
-  if (!pane_->Write(shown) && on_reader_gone_) std::exchange(on_reader_gone_, nullptr)();
+  if (!pane_->Write(shown)) LoseOutput(errno);
 }
 
 void CallPrinter::Write(Side& side, std::string_view text) {
-  if (WriteAll(side.fd, text) || side.fd != STDOUT_FILENO || !on_reader_gone_) return;
-  std::exchange(on_reader_gone_, nullptr)();
+  if (!WriteAll(side.fd, text) && side.fd == STDOUT_FILENO) LoseOutput(errno);
+}
+
+void CallPrinter::LoseOutput(int error) {
+  if (on_output_lost_) std::exchange(on_output_lost_, nullptr)(error);
 }
 
 bool CallPrinter::AtLineStart(const Side& side) const {
