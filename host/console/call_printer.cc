@@ -1,5 +1,6 @@
 #include "host/console/call_printer.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -40,6 +41,13 @@ std::string VerdictOn(const CellOutcome& outcome) {
   return outcome.ok() ? "ok" : "raised";
 }
 
+bool IsSameFile(int a, int b) {
+  struct stat first;
+  struct stat second;
+  return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
 std::string_view Extension(std::string_view mime) {
   if (mime == "image/png") return "png";
   if (mime == "image/jpeg") return "jpg";
@@ -59,6 +67,7 @@ std::optional<std::string> SaveImage(const ArtifactStore& store, const wire::Mim
 CallPrinter::CallPrinter(std::function<void(int error)> on_output_lost, OnTerminal options)
     : out_{STDOUT_FILENO, IsTerminal(STDOUT_FILENO), WantsColour(STDOUT_FILENO)},
       err_{STDERR_FILENO, IsTerminal(STDERR_FILENO), WantsColour(STDERR_FILENO)},
+      share_a_line_((out_.is_terminal && err_.is_terminal) || IsSameFile(out_.fd, err_.fd)),
       on_output_lost_(std::move(on_output_lost)),
       options_(std::move(options)),
       images_(out_.is_terminal ? ImageProtocolOf(CurrentEnvironment()) : ImageProtocol::kNone) {
@@ -206,8 +215,7 @@ void CallPrinter::EndLine() {
 
 void CallPrinter::Print(Side& side, std::string_view text) {
   if (text.empty()) return;
-  // The two streams share a terminal, and so the line.
-  out_.at_line_start = err_.at_line_start = text.back() == '\n';
+  SetAtLineStart(side, text.back() == '\n');
   const std::string shown = side.is_terminal ? side.filter.Filter(text) : std::string();
   if (!IsOnPane(side)) return Write(side, side.is_terminal ? shown : text);
   if (!pane_->Write(shown)) LoseOutput(errno);
@@ -221,6 +229,11 @@ void CallPrinter::LoseOutput(int error) {
   if (on_output_lost_) std::exchange(on_output_lost_, nullptr)(error);
 }
 
+void CallPrinter::SetAtLineStart(Side& side, bool at_line_start) {
+  side.at_line_start = at_line_start;
+  if (share_a_line_) out_.at_line_start = err_.at_line_start = at_line_start;
+}
+
 bool CallPrinter::AtLineStart(const Side& side) const {
   return IsOnPane(side) ? pane_->line().empty() : side.at_line_start;
 }
@@ -228,7 +241,7 @@ bool CallPrinter::AtLineStart(const Side& side) const {
 void CallPrinter::PrintLine(Side& side, std::string_view text, std::string_view colour) {
   if (pane_) pane_->Hide();
   std::string line;
-  if (!AtLineStart(side) && side.is_terminal) line += '\n';
+  if (!AtLineStart(side)) line += '\n';
   if (IsOnPane(side)) pane_->DropLine();
   while (text.ends_with('\n')) text.remove_suffix(1);
   bool coloured = side.has_colour && !colour.empty();
@@ -236,7 +249,7 @@ void CallPrinter::PrintLine(Side& side, std::string_view text, std::string_view 
   line += text;
   if (coloured) line += kReset;
   line += '\n';
-  out_.at_line_start = err_.at_line_start = true;
+  SetAtLineStart(side, true);
   Write(side, line);
 }
 

@@ -87,6 +87,7 @@ class CallPrinter : public CallObserver {
   void Print(Side& side, std::string_view text);
   void Write(Side& side, std::string_view text);
   void LoseOutput(int error);
+  void SetAtLineStart(Side& side, bool at_line_start);
   // On a line of its own.
   void PrintLine(Side& side, std::string_view text, std::string_view colour = {});
   void PrintImage(const wire::MimeEntry& image);
@@ -97,6 +98,7 @@ class CallPrinter : public CallObserver {
 
   Side out_;
   Side err_;
+  const bool share_a_line_;  // what the one has begun, the other goes on with
   std::function<void(int error)> on_output_lost_;
   OnTerminal options_;
   ImageProtocol images_;
