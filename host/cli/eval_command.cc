@@ -1,10 +1,8 @@
 #include "host/cli/eval_command.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -14,7 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "host/base/fds.h"
+#include "host/base/atomic_file.h"
 #include "host/cli/command_line.h"
 #include "host/cli/shared_eval.h"
 #include "host/console/call_desk.h"
@@ -23,6 +21,7 @@
 #include "host/console/exit_codes.h"
 #include "host/console/standard_output.h"
 #include "host/eval/call.h"
+#include "host/eval/call_fields.h"
 #include "host/eval/describe.h"
 #include "host/eval/result.h"
 #include "host/output/printable.h"
@@ -30,9 +29,6 @@
 
 namespace cellar::host {
 namespace {
-
-// A cell is text that a person or a model wrote; more than this is a mistake.
-constexpr size_t kMaxSource = 64u << 20;
 
 struct EvalOptions {
   std::vector<std::string> cells;
@@ -54,25 +50,8 @@ struct EvalOptions {
 };
 
 absl::StatusOr<std::string> ReadSource(const std::string& path) {
-  bool is_stdin = path == "-";
-  UniqueFd opened;
-  if (!is_stdin) {
-    opened = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!opened) return ErrnoStatus(errno, "reading " + path);
-  }
-  int fd = is_stdin ? STDIN_FILENO : opened.get();
-  std::string source;
-  std::array<char, 64u << 10> buffer;
-  while (true) {
-    ssize_t size = read(fd, buffer.data(), buffer.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return ErrnoStatus(errno, "reading " + path);
-    if (size == 0) return source;
-    source.append(buffer.data(), static_cast<size_t>(size));
-    if (source.size() > kMaxSource) {
-      return absl::InvalidArgumentError("reading " + path + ": a cell of more than 64 MiB");
-    }
-  }
+  if (path == "-") return ReadToEnd(STDIN_FILENO, "standard input", kMaxRequestBytes);
+  return ReadWholeFile(path, kMaxRequestBytes);
 }
 
 // NAME=VALUE sets, NAME alone removes.
@@ -212,7 +191,7 @@ class Evaluation {
   void OnDone(absl::StatusOr<CallResult> result, Session* session) {
     if (result.ok()) {
       if (!interrupted_) {
-        exit_code_ = result->status == CallStatus::kOk ? kExitFine : kExitCellFailed;
+        exit_code_ = result->status == CallStatus::kOk ? kExitFine : kExitFailed;
       }
       result_ = *std::move(result);
       AddTemplateWarnings();

@@ -189,7 +189,7 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
     return shared.exit_code() != 0 ? shared.exit_code() : exit_code;
   }
   if (shared.exit_code() != 0) return shared.exit_code();
-  return TextIn(*done, "status") == "ok" ? kExitFine : kExitCellFailed;
+  return TextIn(*done, "status") == "ok" ? kExitFine : kExitFailed;
 }
 
 std::optional<int> RefusalExitCode(const ordered_json& done) {
@@ -212,7 +212,7 @@ int ShowResult(const ordered_json& done, bool json) {
   }
   if (const int lost = WriteOut(text + "\n"); lost != kExitFine) return lost;
   const std::string status = TextIn(done, "status");
-  return status == "ok" || status == "running" ? kExitFine : kExitCellFailed;
+  return status == "ok" || status == "running" ? kExitFine : kExitFailed;
 }
 
 }  // namespace cellar::host

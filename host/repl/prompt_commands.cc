@@ -9,8 +9,8 @@
 
 #include "absl/strings/numbers.h"
 #include "host/base/fds.h"
+#include "host/console/block_screen.h"
 #include "host/console/exit_codes.h"
-#include "host/console/screen_line.h"
 #include "host/console/terminal.h"
 #include "host/output/printable.h"
 #include "host/repl/highlight.h"
@@ -94,7 +94,7 @@ void Prompt::RunCommand(std::string_view line) {
 }
 
 void Prompt::Help(const std::string&) {
-  const size_t width = TerminalWidth(STDOUT_FILENO);
+  const auto width = static_cast<size_t>(SizeOfScreen(STDOUT_FILENO).columns);
   std::string text;
   for (const Command& command : Commands()) {
     std::string usage = ":" + std::string(command.name);
