@@ -9,7 +9,7 @@
 
 namespace {
 
-// Called on the host's thread while the cell runs.
+// Called while the cell runs, by whichever thread runs the host.
 class Printer : public cellar::CellObserver {
  public:
   void OnText(cellar::Stream, std::string_view text) override {

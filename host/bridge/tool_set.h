@@ -8,8 +8,9 @@
 //             }));
 //   cellar::Host::Start({.bridge = &tools});
 //
-// Its own calls may be made from any thread. What it is given is called on the host's thread and
-// must not block: work that takes long goes to a thread of the program's, with the reply.
+// Its own calls may be made from any thread. What it is given is called by whichever thread runs
+// the host and must not block: work that takes long goes to a thread of the program's, with the
+// reply.
 #pragma once
 
 #include <cstdint>

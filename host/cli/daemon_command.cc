@@ -97,7 +97,7 @@ int ShowStatus() {
   const absl::Status status = PrintStatus();
   if (status.ok()) return kExitFine;
   std::printf("%s\n", std::string(status.message()).c_str());
-  return absl::IsNotFound(status) ? kExitCellFailed : kExitCannotRun;
+  return absl::IsNotFound(status) ? kExitFailed : kExitCannotRun;
 }
 
 int StopDaemon() {

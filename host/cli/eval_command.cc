@@ -1,13 +1,10 @@
 #include "host/cli/eval_command.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -15,14 +12,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "host/base/fds.h"
+#include "host/base/atomic_file.h"
 #include "host/cli/command_line.h"
 #include "host/cli/shared_eval.h"
 #include "host/console/call_desk.h"
 #include "host/console/call_printer.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
+#include "host/console/standard_output.h"
 #include "host/eval/call.h"
+#include "host/eval/call_fields.h"
 #include "host/eval/describe.h"
 #include "host/eval/result.h"
 #include "host/output/printable.h"
@@ -30,9 +29,6 @@
 
 namespace cellar::host {
 namespace {
-
-// A cell is text that a person or a model wrote; more than this is a mistake.
-constexpr size_t kMaxSource = 64u << 20;
 
 struct EvalOptions {
   std::vector<std::string> cells;
@@ -54,25 +50,8 @@ struct EvalOptions {
 };
 
 absl::StatusOr<std::string> ReadSource(const std::string& path) {
-  bool is_stdin = path == "-";
-  UniqueFd opened;
-  if (!is_stdin) {
-    opened = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!opened) return ErrnoStatus(errno, "reading " + path);
-  }
-  int fd = is_stdin ? STDIN_FILENO : opened.get();
-  std::string source;
-  std::array<char, 64u << 10> buffer;
-  while (true) {
-    ssize_t size = read(fd, buffer.data(), buffer.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return ErrnoStatus(errno, "reading " + path);
-    if (size == 0) return source;
-    source.append(buffer.data(), static_cast<size_t>(size));
-    if (source.size() > kMaxSource) {
-      return absl::InvalidArgumentError("reading " + path + ": a cell of more than 64 MiB");
-    }
-  }
+  if (path == "-") return ReadToEnd(STDIN_FILENO, "standard input", kMaxRequestBytes);
+  return ReadWholeFile(path, kMaxRequestBytes);
 }
 
 // NAME=VALUE sets, NAME alone removes.
@@ -160,7 +139,7 @@ class Evaluation {
  public:
   Evaluation(std::unique_ptr<Console> console, const LaunchQuery& query, Call call, bool json)
       : console_(std::move(console)),
-        printer_([this] { OnReaderGone(); },
+        printer_([this](int error) { OnOutputLost(error); },
                  {.loop = &console_->loop(), .images = &console_->artifacts()}),
         json_(json),
         call_(std::move(call)),
@@ -189,7 +168,9 @@ class Evaluation {
                                    OnDone(std::move(result), desk_.registry().Find(session));
                                  });
     if (const int signalled = desk_.Run(); signalled != 0) return signalled;
-    if (json_ && result_) PrintJson();
+    if (json_ && result_) {
+      if (const int lost = PrintJson(); lost != kExitFine) return lost;
+    }
     return exit_code_;
   }
 
@@ -201,17 +182,16 @@ class Evaluation {
     desk_.service().Cancel(id_);
   }
 
-  // As a program does that SIGPIPE ends.
-  void OnReaderGone() {
+  void OnOutputLost(int error) {
     interrupted_ = true;
-    exit_code_ = 128 + SIGPIPE;
+    exit_code_ = ExitCodeOfLostOutput(error);
     console_->loop().Stop();
   }
 
   void OnDone(absl::StatusOr<CallResult> result, Session* session) {
     if (result.ok()) {
       if (!interrupted_) {
-        exit_code_ = result->status == CallStatus::kOk ? kExitFine : kExitCellFailed;
+        exit_code_ = result->status == CallStatus::kOk ? kExitFine : kExitFailed;
       }
       result_ = *std::move(result);
       AddTemplateWarnings();
@@ -239,9 +219,9 @@ class Evaluation {
     }
   }
 
-  void PrintJson() {
+  int PrintJson() {
     for (CellOutput& output : last_words_) result_->background.push_back(std::move(output));
-    WriteAll(STDOUT_FILENO, ResultToJson(*result_, IsTerminal(STDOUT_FILENO)) + "\n");
+    return WriteOut(ResultToJson(*result_, IsTerminal(STDOUT_FILENO)) + "\n");
   }
 
   std::unique_ptr<Console> console_;
@@ -279,8 +259,7 @@ int DescribeEval(const LaunchQuery& query) {
       (*console)->RunLoop();
     }
   }
-  WriteAll(STDOUT_FILENO, DescribeTool(offer.mode, Printable(offer.reason)) + "\n");
-  return kExitFine;
+  return WriteOut(DescribeTool(offer.mode, Printable(offer.reason)) + "\n");
 }
 
 int RunEval(const EvalOptions& options) {

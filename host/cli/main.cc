@@ -7,6 +7,7 @@
 
 #include "CLI/CLI.hpp"
 #include "host/base/fds.h"
+#include "host/cli/call_commands.h"
 #include "host/cli/command_line.h"
 #include "host/cli/config_command.h"
 #include "host/cli/daemon_command.h"
@@ -18,6 +19,7 @@
 #include "host/cli/session_commands.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
+#include "host/console/standard_output.h"
 #include "host/console/terminal.h"
 #include "host/console/text_width.h"
 
@@ -37,6 +39,7 @@ int main(int argc, char** argv) {
   AddEvalCommand(app, &exit_code);
   AddReplCommand(app, &exit_code);
   AddSessionCommands(app, &exit_code);
+  AddCallCommands(app, &exit_code);
   AddDaemonCommand(app, &exit_code);
   AddServeCommand(app, &exit_code);
   AddNotebookCommand(app, &exit_code);
@@ -60,5 +63,5 @@ int main(int argc, char** argv) {
     Complain(absl::ResourceExhaustedError(std::string("starting a thread: ") + error.what()));
     return kExitCannotRun;
   }
-  return exit_code;
+  return ExitCodeAfterOutput(exit_code);
 }

@@ -15,8 +15,6 @@
 namespace cellar::host {
 namespace {
 
-constexpr int kExitFailed = 1;
-
 // Declares the subcommands. The arguments are shared by the callbacks, which CLI11 copies and
 // keeps.
 class NotebookCommand {

@@ -78,7 +78,7 @@ class NotebookRun {
     Report(saved);
     if (runner_.result().interrupted) return kExitInterrupted;
     const bool fine = runner_.result().cells_failed == 0 && saved.ok() && runner_.path() == path_;
-    return fine ? kExitFine : kExitCellFailed;
+    return fine ? kExitFine : kExitFailed;
   }
 
  private:

@@ -1,5 +1,5 @@
-// `cellar notebook run`: executes a notebook's cells in a session of its own and writes their
-// outputs into the file.
+// `cellar notebook run`: executes a notebook's cells, in a session of its own or one of the daemon,
+// and writes their outputs into the file.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -1,4 +1,4 @@
-// `cellar repl`: a person's prompt on a fresh session.
+// `cellar repl`: a person's prompt, on a session of its own or one of the daemon.
 #pragma once
 
 #include "CLI/CLI.hpp"

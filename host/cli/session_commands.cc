@@ -1,5 +1,7 @@
 #include "host/cli/session_commands.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -8,32 +10,21 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/fds.h"
+#include "host/cli/ask_daemon.h"
 #include "host/cli/shared_eval.h"
-#include "host/console/complain.h"
 #include "host/console/exit_codes.h"
+#include "host/console/standard_output.h"
 #include "host/console/terminal.h"
 #include "host/console/text_width.h"
 #include "host/eval/json_writer.h"
 #include "host/output/printable.h"
-#include "host/serve/dial.h"
+#include "host/repl/standing.h"
+#include "host/serve/client.h"
 
 namespace cellar::host {
 namespace {
 
 using nlohmann::ordered_json;
-
-// Asks the daemon, if there is one: without one there is nothing these commands could be about.
-absl::StatusOr<ordered_json> AskDaemon(ordered_json request) {
-  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, DialDaemon(CurrentEnvironment()));
-  request["id"] = "1";
-  return client->Ask(request);
-}
-
-int ExitCodeOf(const absl::Status& status) {
-  Complain(status);
-  return absl::IsNotFound(status) ? kExitUsage : kExitCannotRun;
-}
 
 std::string Age(int64_t seconds) {
   if (seconds < 60) return std::to_string(seconds) + " s";
@@ -61,7 +52,6 @@ std::vector<std::string> ColumnsOf(const ordered_json& session) {
 }
 
 void PrintTable(const std::vector<std::vector<std::string>>& rows) {
-  UseUtf8();
   std::vector<size_t> widths;
   for (const std::vector<std::string>& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -89,8 +79,7 @@ int ListSessions(bool json) {
   if (json) {
     JsonWriter writer(IsTerminal(STDOUT_FILENO));
     writer.Json(sessions.dump());
-    WriteAll(STDOUT_FILENO, writer.Take() + "\n");
-    return kExitFine;
+    return WriteOut(writer.Take() + "\n");
   }
   std::vector<std::vector<std::string>> rows;
   for (const ordered_json& session : sessions) rows.push_back(ColumnsOf(session));
@@ -108,44 +97,65 @@ int AskAboutSession(const std::string& type, const std::string& session) {
   return RefusalExitCode(*done).value_or(kExitFine);
 }
 
-int Rewind(const std::string& session, std::optional<uint32_t> cell) {
-  ordered_json request = {{"type", "rewind"}, {"session", session}};
+struct MoveOptions {
+  std::string session;
+  std::string branch;
+  std::optional<uint32_t> cell;
+};
+
+// Asks for a rewind or a branch, and says where it stands.
+int Move(ordered_json request, std::optional<uint32_t> cell) {
   if (cell) request["cell"] = *cell;
   absl::StatusOr<ordered_json> done = AskDaemon(std::move(request));
   if (!done.ok()) return ExitCodeOf(done.status());
   if (std::optional<int> refused = RefusalExitCode(*done)) return *refused;
-  std::printf("the session stands before cell %lld\n",
-              static_cast<long long>(NumberIn(*done, "before_cell")));
+  std::printf("%s\n", Printable(Told(StandingIn(*done))).c_str());
   return kExitFine;
 }
 
-int Branch(const std::string& session, const std::string& branch, std::optional<uint32_t> cell) {
-  ordered_json request = {{"type", "branch"}, {"session", session}, {"new_session", branch}};
-  if (cell) request["cell"] = *cell;
-  absl::StatusOr<ordered_json> done = AskDaemon(std::move(request));
-  if (!done.ok()) return ExitCodeOf(done.status());
-  return RefusalExitCode(*done).value_or(kExitFine);
-}
-
-int ShowCall(ordered_json request, bool json) {
-  absl::StatusOr<ordered_json> done = AskDaemon(std::move(request));
-  if (!done.ok()) return ExitCodeOf(done.status());
-  return ShowResult(*done, json);
-}
-
-// What became of it is for `wait` to say.
-int CancelCall(const std::string& call) {
-  absl::StatusOr<ordered_json> done = AskDaemon({{"type", "cancel"}, {"call", call}});
-  if (!done.ok()) return ExitCodeOf(done.status());
-  return RefusalExitCode(*done).value_or(kExitFine);
+void AddName(CLI::App& command, std::string& session) {
+  command.add_option("session", session, "Name of the session")->required()->option_text("NAME");
 }
 
 void AddSessionCommand(CLI::App& app, const std::string& name, const std::string& description,
                        int* exit_code) {
   auto session = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(name, description);
-  command->add_option("session", *session, "Name of the session")->required()->option_text("NAME");
+  AddName(*command, *session);
   command->callback([name, session, exit_code] { *exit_code = AskAboutSession(name, *session); });
+}
+
+void AddRewind(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<MoveOptions>();
+  CLI::App* command =
+      app.add_subcommand("rewind", "Take a session back to before one of its cells");
+  AddName(*command, options->session);
+  command
+      ->add_option("cell", options->cell,
+                   "Number of the cell, of those a snapshot is kept of; without it, the last")
+      ->option_text("N");
+  command->callback([options, exit_code] {
+    *exit_code = Move({{"type", "rewind"}, {"session", options->session}}, options->cell);
+  });
+}
+
+void AddBranch(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<MoveOptions>();
+  CLI::App* command = app.add_subcommand("branch", "Make a new session that goes on from another");
+  AddName(*command, options->session);
+  command->add_option("new", options->branch, "Name of the new one")
+      ->required()
+      ->option_text("NEW");
+  command
+      ->add_option(
+          "cell", options->cell,
+          "Go on from before that cell, of those a snapshot is kept of; without it, from now")
+      ->option_text("N");
+  command->callback([options, exit_code] {
+    *exit_code =
+        Move({{"type", "branch"}, {"session", options->session}, {"new_session", options->branch}},
+             options->cell);
+  });
 }
 
 }  // namespace
@@ -159,81 +169,8 @@ void AddSessionCommands(CLI::App& app, int* exit_code) {
   AddSessionCommand(app, "reset", "Give a session a fresh namespace", exit_code);
   AddSessionCommand(app, "interrupt", "Interrupt the cell that runs on a session", exit_code);
   AddSessionCommand(app, "close", "End a session, and what its cells have started", exit_code);
-
-  struct RewindOptions {
-    std::string session;
-    std::optional<uint32_t> cell;
-  };
-  auto rewind_options = std::make_shared<RewindOptions>();
-  CLI::App* rewind = app.add_subcommand("rewind", "Take a session back to before one of its cells");
-  rewind->add_option("session", rewind_options->session, "Name of the session")
-      ->required()
-      ->option_text("NAME");
-  rewind
-      ->add_option("cell", rewind_options->cell,
-                   "Number of the cell, of those a snapshot is kept of; without it, the last")
-      ->option_text("N");
-  rewind->callback([rewind_options, exit_code] {
-    *exit_code = Rewind(rewind_options->session, rewind_options->cell);
-  });
-
-  struct BranchOptions {
-    std::string session;
-    std::string branch;
-    std::optional<uint32_t> cell;
-  };
-  auto branch_options = std::make_shared<BranchOptions>();
-  CLI::App* branch = app.add_subcommand("branch", "Make a new session that goes on from another");
-  branch->add_option("session", branch_options->session, "Name of the session")
-      ->required()
-      ->option_text("NAME");
-  branch->add_option("new", branch_options->branch, "Name of the new one")
-      ->required()
-      ->option_text("NEW");
-  branch
-      ->add_option(
-          "cell", branch_options->cell,
-          "Go on from before that cell, of those a snapshot is kept of; without it, from now")
-      ->option_text("N");
-  branch->callback([branch_options, exit_code] {
-    *exit_code = Branch(branch_options->session, branch_options->branch, branch_options->cell);
-  });
-
-  struct CallOptions {
-    std::string call;
-    double limit = -1;
-    bool json = false;
-  };
-  auto options = std::make_shared<CallOptions>();
-  const auto add_call_argument = [options](CLI::App* command) {
-    command->add_option("call", options->call, "The handle that cellar eval --detach printed")
-        ->required()
-        ->option_text("CALL");
-  };
-  const auto add_call_options = [options, add_call_argument](CLI::App* command) {
-    add_call_argument(command);
-    command->add_flag("--json", options->json, "Print the structured result instead of text");
-  };
-  CLI::App* wait = app.add_subcommand(
-      "wait", "Wait for a call of cellar eval --detach to end, and take its result");
-  add_call_options(wait);
-  wait->add_option("--limit", options->limit, "Seconds to wait at most; then as tail")
-      ->check(CLI::Range(0.0, 86400.0))
-      ->option_text("SECONDS");
-  wait->callback([options, exit_code] {
-    ordered_json request = {{"type", "wait"}, {"call", options->call}};
-    if (options->limit >= 0) request["limit"] = options->limit;
-    *exit_code = ShowCall(std::move(request), options->json);
-  });
-  CLI::App* tail = app.add_subcommand("tail", "Show what a call of cellar eval --detach has done");
-  add_call_options(tail);
-  tail->callback([options, exit_code] {
-    *exit_code = ShowCall({{"type", "tail"}, {"call", options->call}}, options->json);
-  });
-  CLI::App* cancel =
-      app.add_subcommand("cancel", "End a call of cellar eval --detach, whether it runs or waits");
-  add_call_argument(cancel);
-  cancel->callback([options, exit_code] { *exit_code = CancelCall(options->call); });
+  AddRewind(app, exit_code);
+  AddBranch(app, exit_code);
 }
 
 }  // namespace cellar::host

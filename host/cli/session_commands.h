@@ -1,4 +1,4 @@
-// Commands about the daemon's sessions and calls: sessions, reset, interrupt, close, wait, tail.
+// Commands about the daemon's sessions: sessions, reset, interrupt, close, rewind, branch.
 #pragma once
 
 #include "CLI/CLI.hpp"

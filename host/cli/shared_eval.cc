@@ -1,18 +1,17 @@
 #include "host/cli/shared_eval.h"
 
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "host/base/fds.h"
 #include "host/cli/opening.h"
 #include "host/console/call_printer.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
 #include "host/console/foreground.h"
+#include "host/console/standard_output.h"
 #include "host/console/terminal.h"
 #include "host/eval/json_writer.h"
 #include "host/output/printable.h"
@@ -60,7 +59,7 @@ class SharedCall {
              const std::vector<CallCell>& cells)
       : foreground_(foreground),
         images_(ArtifactsDirectory(env)),
-        printer_([this] { Leave(128 + SIGPIPE); },
+        printer_([this](int error) { Leave(ExitCodeOfLostOutput(error)); },
                  {.loop = &foreground.loop(), .images = &images_}),
         link_(foreground.loop(), socket, {}) {
     printer_.Plan(cells);
@@ -190,7 +189,7 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
     return shared.exit_code() != 0 ? shared.exit_code() : exit_code;
   }
   if (shared.exit_code() != 0) return shared.exit_code();
-  return TextIn(*done, "status") == "ok" ? kExitFine : kExitCellFailed;
+  return TextIn(*done, "status") == "ok" ? kExitFine : kExitFailed;
 }
 
 std::optional<int> RefusalExitCode(const ordered_json& done) {
@@ -211,9 +210,9 @@ int ShowResult(const ordered_json& done, bool json) {
     writer.Json(result.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
     text = writer.Take();
   }
-  WriteAll(STDOUT_FILENO, text + "\n");
+  if (const int lost = WriteOut(text + "\n"); lost != kExitFine) return lost;
   const std::string status = TextIn(done, "status");
-  return status == "ok" || status == "running" ? kExitFine : kExitCellFailed;
+  return status == "ok" || status == "running" ? kExitFine : kExitFailed;
 }
 
 }  // namespace cellar::host

@@ -146,7 +146,7 @@ int Report(const ordered_json& done, const std::string& expected_file) {
   if (status == "cancelled") line += ", interrupted";
   std::printf("%s\n", line.c_str());
   if (status == "cancelled") return kExitInterrupted;
-  return status == "ok" && !is_elsewhere ? kExitFine : kExitCellFailed;
+  return status == "ok" && !is_elsewhere ? kExitFine : kExitFailed;
 }
 
 absl::StatusOr<int> Run(const SharedNotebookRun& run) {

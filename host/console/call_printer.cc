@@ -1,8 +1,9 @@
 #include "host/console/call_printer.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <cerrno>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "host/console/screen_line.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
+#include "host/output/spoken_size.h"
 
 namespace cellar::host {
 namespace {
@@ -39,10 +41,11 @@ std::string VerdictOn(const CellOutcome& outcome) {
   return outcome.ok() ? "ok" : "raised";
 }
 
-std::string Size(size_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f KB", static_cast<double>(bytes) / 1024);
-  return text;
+bool IsSameFile(int a, int b) {
+  struct stat first;
+  struct stat second;
+  return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
 }
 
 std::string_view Extension(std::string_view mime) {
@@ -61,10 +64,11 @@ std::optional<std::string> SaveImage(const ArtifactStore& store, const wire::Mim
 
 }  // namespace
 
-CallPrinter::CallPrinter(std::function<void()> on_reader_gone, OnTerminal options)
+CallPrinter::CallPrinter(std::function<void(int error)> on_output_lost, OnTerminal options)
     : out_{STDOUT_FILENO, IsTerminal(STDOUT_FILENO), WantsColour(STDOUT_FILENO)},
       err_{STDERR_FILENO, IsTerminal(STDERR_FILENO), WantsColour(STDERR_FILENO)},
-      on_reader_gone_(std::move(on_reader_gone)),
+      share_a_line_((out_.is_terminal && err_.is_terminal) || IsSameFile(out_.fd, err_.fd)),
+      on_output_lost_(std::move(on_output_lost)),
       options_(std::move(options)),
       images_(out_.is_terminal ? ImageProtocolOf(CurrentEnvironment()) : ImageProtocol::kNone) {
   if (out_.is_terminal && MovesCursor(STDOUT_FILENO)) {
@@ -147,7 +151,7 @@ void CallPrinter::PrintText(std::string_view text) {
 void CallPrinter::PrintImage(const wire::MimeEntry& image) {
   std::string sequence = InlineImage(images_, image.mime, image.data, TerminalPixelWidth(out_.fd));
   if (!sequence.empty()) return PrintLine(out_, sequence);
-  std::string line = "[" + Printable(image.mime) + ", " + Size(image.data.size());
+  std::string line = "[" + Printable(image.mime) + ", " + SpokenSize(image.data.size());
   if (out_.is_terminal && options_.images != nullptr) {
     if (auto path = SaveImage(*options_.images, image)) line += ": " + Printable(*path);
   }
@@ -201,7 +205,7 @@ void CallPrinter::Note(std::string_view text) {
 
 void CallPrinter::NoteSaved(const SavedData& data) {
   if (data.artifact_path.empty() || (out_.is_terminal && data.mime.starts_with("image/"))) return;
-  Note(data.mime + ", " + Size(data.bytes) + ", is in " + data.artifact_path);
+  Note(data.mime + ", " + SpokenSize(data.bytes) + ", is in " + data.artifact_path);
 }
 
 void CallPrinter::EndLine() {
@@ -211,16 +215,23 @@ void CallPrinter::EndLine() {
 
 void CallPrinter::Print(Side& side, std::string_view text) {
   if (text.empty()) return;
-  // The two streams share a terminal, and so the line.
-  out_.at_line_start = err_.at_line_start = text.back() == '\n';
+  SetAtLineStart(side, text.back() == '\n');
   const std::string shown = side.is_terminal ? side.filter.Filter(text) : std::string();
   if (!IsOnPane(side)) return Write(side, side.is_terminal ? shown : text);
-  if (!pane_->Write(shown) && on_reader_gone_) std::exchange(on_reader_gone_, nullptr)();
+  if (!pane_->Write(shown)) LoseOutput(errno);
 }
 
 void CallPrinter::Write(Side& side, std::string_view text) {
-  if (WriteAll(side.fd, text) || side.fd != STDOUT_FILENO || !on_reader_gone_) return;
-  std::exchange(on_reader_gone_, nullptr)();
+  if (!WriteAll(side.fd, text) && side.fd == STDOUT_FILENO) LoseOutput(errno);
+}
+
+void CallPrinter::LoseOutput(int error) {
+  if (on_output_lost_) std::exchange(on_output_lost_, nullptr)(error);
+}
+
+void CallPrinter::SetAtLineStart(Side& side, bool at_line_start) {
+  side.at_line_start = at_line_start;
+  if (share_a_line_) out_.at_line_start = err_.at_line_start = at_line_start;
 }
 
 bool CallPrinter::AtLineStart(const Side& side) const {
@@ -230,7 +241,7 @@ bool CallPrinter::AtLineStart(const Side& side) const {
 void CallPrinter::PrintLine(Side& side, std::string_view text, std::string_view colour) {
   if (pane_) pane_->Hide();
   std::string line;
-  if (!AtLineStart(side) && side.is_terminal) line += '\n';
+  if (!AtLineStart(side)) line += '\n';
   if (IsOnPane(side)) pane_->DropLine();
   while (text.ends_with('\n')) text.remove_suffix(1);
   bool coloured = side.has_colour && !colour.empty();
@@ -238,7 +249,7 @@ void CallPrinter::PrintLine(Side& side, std::string_view text, std::string_view 
   line += text;
   if (coloured) line += kReset;
   line += '\n';
-  out_.at_line_start = err_.at_line_start = true;
+  SetAtLineStart(side, true);
   Write(side, line);
 }
 

@@ -32,10 +32,9 @@ class CallPrinter : public CallObserver {
     std::string hint = "all of it: pipe the output, or --json";
   };
 
-  // `on_reader_gone` is called once, when standard output can no longer be written.
-  explicit CallPrinter(std::function<void()> on_reader_gone)
-      : CallPrinter(std::move(on_reader_gone), OnTerminal()) {}
-  CallPrinter(std::function<void()> on_reader_gone, OnTerminal options);
+  // `on_output_lost` is called once, with the errno, when standard output can no longer be written;
+  // or null.
+  CallPrinter(std::function<void(int error)> on_output_lost, OnTerminal options);
   ~CallPrinter() override;
 
   // The cells of the call: each gets a line that says how it ended, unless it is the only one.
@@ -87,6 +86,8 @@ class CallPrinter : public CallObserver {
   void PrintText(std::string_view text);
   void Print(Side& side, std::string_view text);
   void Write(Side& side, std::string_view text);
+  void LoseOutput(int error);
+  void SetAtLineStart(Side& side, bool at_line_start);
   // On a line of its own.
   void PrintLine(Side& side, std::string_view text, std::string_view colour = {});
   void PrintImage(const wire::MimeEntry& image);
@@ -97,7 +98,8 @@ class CallPrinter : public CallObserver {
 
   Side out_;
   Side err_;
-  std::function<void()> on_reader_gone_;
+  const bool share_a_line_;  // what the one has begun, the other goes on with
+  std::function<void(int error)> on_output_lost_;
   OnTerminal options_;
   ImageProtocol images_;
   std::optional<OutputPane> pane_;  // on a terminal that can

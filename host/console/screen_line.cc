@@ -2,26 +2,22 @@
 
 #include <sys/ioctl.h>
 
+#include "host/console/block_screen.h"
 #include "host/console/text_width.h"
 
 namespace cellar::host {
 namespace {
 
-constexpr size_t kUsualWidth = 80;
 // Of a character, in small letters: an image is rather too small than cut.
 constexpr size_t kSmallPixels = 8;
 
 }  // namespace
 
-size_t TerminalWidth(int fd) {
-  winsize size = {};
-  return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualWidth;
-}
-
 size_t TerminalPixelWidth(int fd) {
   winsize size = {};
   const bool says = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_xpixel > 0;
-  return says ? size.ws_xpixel : TerminalWidth(fd) * kSmallPixels;
+  if (says) return size.ws_xpixel;
+  return static_cast<size_t>(SizeOfScreen(fd).columns) * kSmallPixels;
 }
 
 std::string CutToWidth(std::string_view text, size_t columns) {

@@ -7,8 +7,6 @@
 
 namespace cellar::host {
 
-// In columns; 80 where the terminal does not say.
-size_t TerminalWidth(int fd);
 // In pixels; a guess where the terminal does not say.
 size_t TerminalPixelWidth(int fd);
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "host/base/utf8.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
+#include "host/output/spoken_size.h"
 
 namespace cellar::host {
 namespace {
@@ -17,13 +17,6 @@ namespace {
 // Of text of displays and results in one cell; that of streams was bounded by the sink.
 constexpr size_t kDisplayBudget = 50 * 1024;
 constexpr size_t kMaxHeadingBytes = 200;
-
-std::string Size(size_t bytes) {
-  if (bytes < 1024) return absl::StrCat(bytes, bytes == 1 ? " byte" : " bytes");
-  const double kilobytes = bytes / 1024.0;
-  if (kilobytes < 1023.5) return absl::StrFormat("%.0f KB", kilobytes);
-  return absl::StrFormat("%.1f MB", kilobytes / 1024);
-}
 
 // For headings and the like: a newline in a title must not start a line that looks like output.
 std::string OneLine(std::string_view text) {
@@ -51,9 +44,9 @@ void AddDisplayText(std::string_view shown, size_t& budget, std::string& text) {
   budget -= kept;
   if (kept > 0) AddBlock(shown.substr(0, kept), text);
   if (kept == shown.size()) return;
-  AddRemark(
-      absl::StrCat(Size(shown.size() - kept), " more of this output in the structured result"),
-      text);
+  AddRemark(absl::StrCat(SpokenSize(shown.size() - kept),
+                         " more of this output in the structured result"),
+            text);
 }
 
 std::string Whereabouts(const SavedData& saved) {
@@ -76,11 +69,12 @@ void AddBundle(const CellOutput& output, size_t& budget, std::string& text) {
   };
   for (const wire::MimeEntry& entry : output.data) {
     if (is_saved(entry) || (shown && !entry.mime.starts_with("image/"))) continue;
-    AddRemark(absl::StrCat(OneLine(entry.mime), ", ", Size(entry.data.size())), text);
+    AddRemark(absl::StrCat(OneLine(entry.mime), ", ", SpokenSize(entry.data.size())), text);
   }
   for (const SavedData& saved : output.saved) {
-    AddRemark(absl::StrCat(OneLine(saved.mime), ", ", Size(saved.bytes), ": ", Whereabouts(saved)),
-              text);
+    AddRemark(
+        absl::StrCat(OneLine(saved.mime), ", ", SpokenSize(saved.bytes), ": ", Whereabouts(saved)),
+        text);
   }
 }
 
@@ -119,15 +113,15 @@ std::string Whereabouts(const Truncation& truncation) {
   const std::string where =
       absl::StrCat("artifact://", truncation.artifact_id, " (", truncation.artifact_path, ")");
   if (truncation.missing_bytes == 0) return absl::StrCat("the whole is in ", where);
-  return absl::StrCat("the first ", Size(truncation.artifact_bytes), " are in ", where, ", ",
-                      Size(truncation.missing_bytes), " are missing", why);
+  return absl::StrCat("the first ", SpokenSize(truncation.artifact_bytes), " are in ", where, ", ",
+                      SpokenSize(truncation.missing_bytes), " are missing", why);
 }
 
 void AddRemarks(const CellResult& cell, std::string& text) {
   const CellOutcome& outcome = cell.outcome;
   if (const std::optional<Truncation>& cut = outcome.truncation) {
-    AddRemark(absl::StrCat("output shortened to ", Size(cut->kept_bytes), " of ",
-                           Size(cut->text_bytes), "; ", Whereabouts(*cut)),
+    AddRemark(absl::StrCat("output shortened to ", SpokenSize(cut->kept_bytes), " of ",
+                           SpokenSize(cut->text_bytes), "; ", Whereabouts(*cut)),
               text);
   }
   AddRemark(cell.clamp_note, text);

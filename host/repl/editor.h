@@ -2,8 +2,9 @@
 // search are GNU readline's; what is on the screen is ours (painter.h), but for terminals that
 // cannot move the cursor, where readline shows one line at a time.
 //
-// Gets its keys from Feed and never reads the terminal itself, so it never blocks. There is one
-// terminal and readline has global state: one editor at a time.
+// Gets its keys from Feed, so it does not block; only a command that wants another key at once, as
+// some of vi mode do, waits for the terminal. There is one terminal and readline has global state:
+// one editor at a time.
 #pragma once
 
 #include <cstddef>

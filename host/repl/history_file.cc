@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -14,7 +16,6 @@
 namespace cellar::host {
 namespace {
 
-constexpr size_t kMaxFileBytes = 64u << 20;
 // Longer ones are not worth keeping with every prompt.
 constexpr size_t kMaxCellBytes = 256u << 10;
 
@@ -74,7 +75,8 @@ absl::StatusOr<std::vector<std::string>> HistoryFile::Load() const {
   absl::StatusOr<UniqueFd> fd = Open(O_RDONLY);
   if (absl::IsNotFound(fd.status())) return std::vector<std::string>();
   CELLAR_RETURN_IF_ERROR(fd.status());
-  CELLAR_ASSIGN_OR_RETURN(std::string text, ReadToEnd(fd->get(), path_, kMaxFileBytes));
+  const auto size = static_cast<size_t>(lseek(fd->get(), 0, SEEK_END));
+  CELLAR_ASSIGN_OR_RETURN(const std::string text, ReadEnd(fd->get(), size));
   std::vector<std::string> cells;
   std::string_view rest = text;
   while (!rest.empty()) {
@@ -82,15 +84,25 @@ absl::StatusOr<std::vector<std::string>> HistoryFile::Load() const {
     if (end > 0) cells.push_back(FromLine(rest.substr(0, end)));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  if (cells.size() <= kMaxCells) return cells;
-  const bool shorten = cells.size() >= 2 * kMaxCells;
-  cells.erase(cells.begin(), cells.end() - kMaxCells);
-  if (shorten) {
+  const bool is_long = size >= 2 * kMaxBytes || cells.size() >= 2 * kMaxCells;
+  if (cells.size() > kMaxCells) cells.erase(cells.begin(), cells.end() - kMaxCells);
+  if (is_long) {
     std::string kept;
     for (const std::string& cell : cells) kept += OneLine(cell);
     CELLAR_RETURN_IF_ERROR(ReplaceFile(path_, kept));
   }
   return cells;
+}
+
+// From the start of a line. Other prompts may append to the file meanwhile.
+absl::StatusOr<std::string> HistoryFile::ReadEnd(int fd, size_t size) const {
+  const size_t start = size - std::min(size, kMaxBytes);
+  if (lseek(fd, static_cast<off_t>(start), SEEK_SET) < 0) {
+    return ErrnoStatus(errno, "reading " + path_);
+  }
+  CELLAR_ASSIGN_OR_RETURN(std::string text, ReadToEnd(fd, path_, 2 * kMaxBytes));
+  if (start > 0) text.erase(0, std::min(text.find('\n'), text.size() - 1) + 1);
+  return text;
 }
 
 absl::Status HistoryFile::Append(std::string_view cell) const {

@@ -15,18 +15,20 @@ namespace cellar::host {
 class HistoryFile {
  public:
   static constexpr size_t kMaxCells = 10'000;
+  static constexpr size_t kMaxBytes = 32u << 20;
 
   // In `directory`, which is made, with its parents, for the user alone. `session` is any name.
   HistoryFile(std::string directory, std::string_view session);
 
-  // Oldest first, at most kMaxCells. The file is shortened when it has grown to twice that. None
-  // when there is no file yet.
+  // The last ones, oldest first: at most kMaxCells, in at most kMaxBytes of the file. It is
+  // shortened to that when it has grown to twice as much. None when there is no file yet.
   absl::StatusOr<std::vector<std::string>> Load() const;
 
   absl::Status Append(std::string_view cell) const;
 
  private:
   absl::StatusOr<UniqueFd> Open(int flags) const;
+  absl::StatusOr<std::string> ReadEnd(int fd, size_t size) const;
 
   std::string directory_;
   std::string path_;

@@ -1,5 +1,6 @@
 #include "host/repl/input_desk.h"
 
+#include "host/bridge/input_call.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
@@ -10,9 +11,7 @@ void InputDesk::Start(BridgeCall call, BridgeReply reply) {
   if (call.name != kInput) {
     return reply({.error = "nobody at this prompt answers calls of " + call.name});
   }
-  const json args = json::parse(call.args, nullptr, /*allow_exceptions=*/false);
-  const bool hidden = args.is_object() && args.contains("hidden") && args["hidden"] == true;
-  requests_.push_back({call.id, hidden, std::move(reply)});
+  requests_.push_back({call.id, IsHidden(call), std::move(reply)});
   if (requests_.size() == 1 && on_change_) on_change_();
 }
 

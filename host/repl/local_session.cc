@@ -17,11 +17,19 @@ PromptSession::Listed ListingOf(const std::string& name, const Session& session)
 
 }  // namespace
 
-LocalSession::~LocalSession() { session().ObserveBackground(nullptr); }
+LocalSession::~LocalSession() {
+  for (Session* session : all()) session->ObserveBackground(nullptr);
+}
 
 Session& LocalSession::session() const {
   auto branch = branches_.find(current_);
   return branch == branches_.end() ? console_.session() : *branch->second;
+}
+
+std::vector<Session*> LocalSession::all() const {
+  std::vector<Session*> sessions = {&console_.session()};
+  for (const auto& [name, branch] : branches_) sessions.push_back(branch.get());
+  return sessions;
 }
 
 void LocalSession::Start(PromptSessionListener& listener, StatusCallback ready) {
@@ -31,7 +39,14 @@ void LocalSession::Start(PromptSessionListener& listener, StatusCallback ready) 
 }
 
 void LocalSession::Leave(absl::AnyInvocable<void()> done) {
-  console_.session().Close(std::move(done));
+  on_left_ = std::move(done);
+  open_ = all().size();
+  for (Session* session : all()) {
+    session->ObserveBackground(listener_);  // what exit handlers print
+    session->Close([this] {
+      if (--open_ == 0) on_left_();
+    });
+  }
 }
 
 void LocalSession::Run(std::string code, StatusCallback done) {

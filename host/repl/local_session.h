@@ -5,7 +5,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "host/console/console.h"
 #include "host/repl/prompt_session.h"
 
@@ -41,11 +43,14 @@ class LocalSession : public PromptSession {
   static constexpr char kMain[] = "main";
 
   Session& session() const;
+  std::vector<Session*> all() const;
 
   Console& console_;
   PromptSessionListener* listener_ = nullptr;
   std::map<std::string, std::unique_ptr<Session>> branches_;
   std::string current_ = kMain;
+  size_t open_ = 0;  // that are being closed, to leave
+  absl::AnyInvocable<void()> on_left_;
 };
 
 }  // namespace cellar::host

@@ -5,13 +5,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <string_view>
 
 #include "host/console/call_printer.h"
 #include "host/eval/session_watcher.h"
 #include "host/repl/cell_log.h"
 #include "host/repl/editor.h"
+#include "host/repl/whole_lines.h"
 
 namespace cellar::host {
 
@@ -24,7 +24,7 @@ class OthersCells : public CallObserver {
     std::function<uint32_t()> next_cell;  // of the session
   };
 
-  explicit OthersCells(Place place) : place_(std::move(place)) {}
+  explicit OthersCells(Place place);
 
   // Whose the cell is that is told of.
   void set_call(const WatchedCall& call) { call_ = call; }
@@ -36,13 +36,9 @@ class OthersCells : public CallObserver {
   void OnCellFinished(size_t index, const CellResult& result) override;
 
  private:
-  void EndLine();
-  void Print(Stream stream, std::string_view text);
-
   Place place_;
   WatchedCall call_;
-  std::string line_;  // that is not complete
-  Stream line_stream_ = Stream::kStdout;
+  WholeLines lines_;
 };
 
 }  // namespace cellar::host

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "host/base/fds.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
@@ -37,6 +38,20 @@ bool AsksForSource(std::string_view cell) {
          (cell.ends_with("??") || cell.starts_with("??"));
 }
 
+// As Python says it: exit(5) is silent, sys.exit("why") says why.
+CellResult AsLastWords(CellResult result) {
+  std::optional<CellError>& error = result.outcome.error;
+  int64_t number = 0;
+  const bool is_number =
+      absl::SimpleAtoi(error->evalue, &number) && (number & 0xFF) == *error->exit_code;
+  if (error->evalue.empty() || is_number) {
+    error.reset();
+  } else {
+    error->traceback = error->evalue;
+  }
+  return result;
+}
+
 HistoryFile HistoryOf(const PromptSession& session) {
   return HistoryFile(StateDirectory(CurrentEnvironment()) + "/history", session.history());
 }
@@ -48,15 +63,20 @@ Prompt::Prompt(Foreground& foreground, PromptSession& session, InputDesk& desk,
     : foreground_(foreground),
       session_(session),
       desk_(desk),
-      printer_([this] { Leave(kExitFine); }, {.loop = &foreground.loop(),
-                                              .images = &images,
-                                              .lines = 20,
-                                              .hint = ":expand shows all"}),
+      printer_([this](int) { Leave(kExitFine); }, {.loop = &foreground.loop(),
+                                                   .images = &images,
+                                                   .lines = 20,
+                                                   .hint = ":expand shows all"}),
       can_paint_(MovesCursor(STDOUT_FILENO)),
       terminal_(STDIN_FILENO, can_paint_),
       editor_(*this, can_paint_, WantsColour(STDOUT_FILENO)),
       completer_(editor_),
       history_(HistoryOf(session)),
+      background_([this](Stream stream, std::string_view text) {
+        editor_.Suspend();
+        printer_.OnText(stream, text);
+        editor_.Resume();
+      }),
       others_({.printer = printer_,
                .editor = editor_,
                .log = [this]() -> CellLog& { return log(); },
@@ -90,6 +110,7 @@ int Prompt::Run() {
   foreground_.loop().Run();
   foreground_.loop().Unwatch(STDIN_FILENO);
   editor_.Close();
+  background_.End();
   terminal_.Leave();
   return foreground_.ended_by() != 0 ? 128 + foreground_.ended_by() : exit_code_;
 }
@@ -257,10 +278,10 @@ void Prompt::OnTab(std::string text, size_t cursor) {
 }
 
 void Prompt::OnCellStarted(size_t, const CallCell& cell) {
+  background_.End();
   log().Begin(source_);
   if (AsksForSource(source_) && WantsColour(STDOUT_FILENO)) answer_.emplace();
   printer_.OnCellStarted(0, cell);
-  printer_.OnText(Stream::kStdout, std::exchange(background_, ""));
 }
 
 void Prompt::OnText(Stream stream, std::string_view text) {
@@ -295,14 +316,7 @@ void Prompt::OnDisplay(const wire::Display& display) {
 }
 
 void Prompt::OnBackgroundText(Stream stream, std::string_view text) {
-  // Whole lines only: the rest of one would stand behind the prompt.
-  background_ += text;
-  const size_t end = background_.rfind('\n');
-  if (end == std::string::npos) return;
-  editor_.Suspend();
-  printer_.OnText(stream, background_.substr(0, end + 1));
-  background_.erase(0, end + 1);
-  editor_.Resume();
+  background_.Add(stream, text);
 }
 
 void Prompt::OnEntered(std::string text) {
@@ -344,12 +358,17 @@ void Prompt::OnCellFinished(size_t, const CellResult& result) {
   on_yes_ = nullptr;
   if (leaving_) return;
   const CellOutcome& outcome = result.outcome;
-  if (outcome.error && outcome.error->exit_code) return Leave(*outcome.error->exit_code);
+  const bool is_exit = outcome.error && outcome.error->exit_code;
   log().End(outcome);
   if (!outcome.ok()) sources_.clear();
   ShowAnswer();
-  printer_.OnCellFinished(0, result);
+  if (is_exit) {
+    printer_.OnCellFinished(0, AsLastWords(result));
+  } else {
+    printer_.OnCellFinished(0, result);
+  }
   printer_.EndLine();
+  if (is_exit) Leave(*outcome.error->exit_code);
 }
 
 void Prompt::OnDone(const absl::Status& status) {

@@ -23,6 +23,7 @@
 #include "host/repl/others_cells.h"
 #include "host/repl/prompt_session.h"
 #include "host/repl/raw_terminal.h"
+#include "host/repl/whole_lines.h"
 
 namespace cellar::host {
 
@@ -117,6 +118,7 @@ class Prompt : private EditorListener, private PromptSessionListener {
   bool keeps_history_ = true;
   std::map<std::string, CellLog> logs_;     // by the session's name
   std::map<std::string, FileStamp> saved_;  // what :save has written, by path
+  WholeLines background_;
   OthersCells others_;
   std::string source_;                 // of the own cell under way
   std::optional<std::string> answer_;  // to NAME??, until it is whole: the source in it is coloured
@@ -124,7 +126,6 @@ class Prompt : private EditorListener, private PromptSessionListener {
   bool is_loading_ = false;            // and they come from a file
   bool is_asking_ = false;             // the editor is open for a cell's input()
   std::function<void()> on_yes_;       // of a question that is being asked
-  std::string background_;             // a line of background output that is not complete
   bool leaving_ = false;
   int exit_code_ = 0;
 };

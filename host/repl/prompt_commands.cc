@@ -9,25 +9,16 @@
 
 #include "absl/strings/numbers.h"
 #include "host/base/fds.h"
+#include "host/console/block_screen.h"
 #include "host/console/exit_codes.h"
-#include "host/console/screen_line.h"
 #include "host/console/terminal.h"
 #include "host/output/printable.h"
 #include "host/repl/highlight.h"
 #include "host/repl/prompt.h"
+#include "host/repl/standing.h"
 
 namespace cellar::host {
 namespace {
-
-// "the state is that of before cell 3; not carried over: a thread"
-std::string Told(const Standing& standing) {
-  std::string text = "the state is that of before cell " + std::to_string(standing.before_cell);
-  const char* separator = "; not carried over: ";
-  for (const std::string& phrase : standing.not_carried) {
-    text += std::exchange(separator, ", ") + phrase;
-  }
-  return text;
-}
 
 std::string Cells(size_t count) {
   return std::to_string(count) + (count == 1 ? " cell" : " cells");
@@ -103,7 +94,7 @@ void Prompt::RunCommand(std::string_view line) {
 }
 
 void Prompt::Help(const std::string&) {
-  const size_t width = TerminalWidth(STDOUT_FILENO);
+  const auto width = static_cast<size_t>(SizeOfScreen(STDOUT_FILENO).columns);
   std::string text;
   for (const Command& command : Commands()) {
     std::string usage = ":" + std::string(command.name);
@@ -282,6 +273,7 @@ void Prompt::Branch(const std::string& name) {
 void Prompt::Switch(const std::string& name) {
   session_.Switch(name, [this](const absl::Status& status) {
     if (status.ok()) {
+      background_.End();  // of the session that was left
       LoadHistory();
     } else {
       Say(std::string(status.message()));

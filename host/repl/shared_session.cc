@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/base/status.h"
+#include "host/repl/standing.h"
 #include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
 
@@ -15,14 +16,6 @@ using nlohmann::ordered_json;
 
 // A daemon that starts quicker is not worth a word.
 constexpr absl::Duration kWorthTelling = absl::Seconds(1);
-
-Standing StandingIn(const ordered_json& done) {
-  Standing standing = {.before_cell = static_cast<uint32_t>(NumberIn(done, "before_cell"))};
-  for (const ordered_json& phrase : done.value("not_carried", ordered_json::array())) {
-    if (phrase.is_string()) standing.not_carried.push_back(phrase.get<std::string>());
-  }
-  return standing;
-}
 
 // A call that was cancelled while it waited has run nothing.
 absl::Status OutcomeOf(const ordered_json& done) {

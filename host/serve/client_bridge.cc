@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "host/bridge/input_call.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
@@ -89,10 +90,8 @@ void ClientBridge::StartInput(const BridgeCall& call, BridgeReply reply) {
   auto client = std::find_if(input_clients_.begin(), input_clients_.end(),
                              [&](const Answerer* each) { return each->IsCaller(call.id); });
   if (client == input_clients_.end()) return reply({.value = "false"});
-  const json args = json::parse(call.args, nullptr, /*allow_exceptions=*/false);
-  const bool hidden = args.is_object() && args.contains("hidden") && args["hidden"] == true;
   asked_.emplace(call.id, Asked{*client, std::move(reply), /*is_input=*/true});
-  (*client)->AskForInput(call, hidden);
+  (*client)->AskForInput(call, IsHidden(call));
 }
 
 void ClientBridge::Cancel(uint64_t call) {

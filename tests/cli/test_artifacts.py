@@ -72,7 +72,7 @@ class LargeDisplays(ProgramTest):
     def test_people_are_told_where_it_is(self):
         code, out, err = self.run_cellar("eval", LARGE_PICTURE + "P()")
         (file,) = os.listdir(self.artifacts)
-        self.assertEqual(err, f"cellar: image/png, 1953.1 KB, is in {self.artifacts}/{file}\n")
+        self.assertEqual(err, f"cellar: image/png, 1.9 MB, is in {self.artifacts}/{file}\n")
 
 
 if __name__ == "__main__":

@@ -425,7 +425,7 @@ class Eval(AttachTest):
     def test_images_are_saved_where_the_terminal_shows_none(self):
         terminal = Terminal(self, "eval", "-s", "work",
                             "class Dot:\n    def _repr_png_(self): return b'\\x89PNG\\r\\n\\x1a\\n'\nDot()")
-        terminal.wait_for("[image/png, 0.0 KB: ")
+        terminal.wait_for("[image/png, 8 bytes: ")
         path = terminal.wait_for("]")
         with open(path, "rb") as file:
             self.assertEqual(file.read(), b"\x89PNG\r\n\x1a\n")

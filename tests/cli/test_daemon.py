@@ -113,8 +113,8 @@ class Sessions(DaemonTest):
         self.env["XDG_STATE_HOME"] = os.path.dirname(self.directory)
         picture = "class P:\n  def _repr_png_(self): return bytes(2_000_000)\nP()"
         code, out, err = self.run_in_session(picture)
-        self.assertIn("[image/png, 1953.1 KB]\n", out)
-        path = re.fullmatch(r"cellar: image/png, 1953.1 KB, is in (\S+)\n", err)[1]
+        self.assertIn("[image/png, 1.9 MB]\n", out)
+        path = re.fullmatch(r"cellar: image/png, 1.9 MB, is in (\S+)\n", err)[1]
         self.assertEqual(os.stat(path).st_size, 2_000_000)
         code, out, err = self.run_in_session("--json", "P()")
         self.assertEqual(err, "")
@@ -179,15 +179,23 @@ class Sessions(DaemonTest):
         self.env["CELLAR_SNAPSHOTS"] = "always"
         for cell in ("x = [1]", "x.append(2)", "x.append(3)"):
             self.run_in_session(cell)
-        self.assertEqual(self.run_cellar("rewind", "work"), (0, "the session stands before cell 3\n", ""))
+        self.assertEqual(self.run_cellar("rewind", "work"), (0, "the state is that of before cell 3\n", ""))
         self.assertEqual(self.run_in_session("x")[1], "[1, 2]\n")
         self.assertEqual(self.run_cellar("branch", "work", "other")[0], 0)
-        self.assertEqual(self.run_cellar("rewind", "work", "2"), (0, "the session stands before cell 2\n", ""))
+        self.assertEqual(self.run_cellar("rewind", "work", "2"), (0, "the state is that of before cell 2\n", ""))
         self.assertEqual(self.run_in_session("x")[1], "[1]\n")
         self.assertEqual(self.run_cellar("eval", "-s", "other", "x")[1], "[1, 2]\n")
         code, out, err = self.run_cellar("rewind", "work", "77")
         self.assertEqual((code, out), (2, ""))
         self.assertIn("no snapshot", err)
+
+    def test_what_a_rewind_and_a_branch_could_not_take_along_is_said(self):
+        self.env["CELLAR_SNAPSHOTS"] = "always"
+        self.run_in_session("import threading as t; t.Thread(target=t.Event().wait, name='waiter', daemon=True).start()")
+        self.run_in_session("pass")
+        for command, cell in ((("branch", "work", "other"), 3), (("rewind", "work", "2"), 2)):
+            self.assertEqual(self.run_cellar(*command),
+                             (0, f"the state is that of before cell {cell}; not carried over: the thread waiter\n", ""))
 
     def test_a_call_can_be_detached_looked_at_and_waited_for(self):
         gate = os.path.join(self.env["XDG_RUNTIME_DIR"], "gate")

@@ -49,6 +49,25 @@ class EvalText(ProgramTest):
         process.stdout.close()
         self.assertNotEqual(process.wait(20), 0)
 
+    def test_what_cannot_be_written_is_no_success(self):
+        with open("/dev/full", "w") as full:
+            for args in (["eval", "1"], ["eval", "--json", "1"], ["eval", "--describe"], ["config"]):
+                process = self.start(*args, stdout=full)
+                self.assertEqual((process.stderr.read(), process.wait()),
+                                 (b"cellar: writing standard output: No space left on device\n", 3), args)
+        for args in (["eval", "1"], ["eval", "--json", "1"]):
+            process = self.start(*args)
+            process.stdout.close()
+            self.assertEqual((process.stderr.read(), process.wait()), (b"", 128 + signal.SIGPIPE), args)
+
+    def test_a_result_has_a_line_of_its_own_in_a_pipe_too(self):
+        self.assertEqual(self.run_cellar("eval", "print('a', end=''); 42"), (0, "a\n42\n", ""))
+        self.assertEqual(self.run_cellar("eval", "print('a', end='')"), (0, "a", ""))
+        written = "import sys; print('o', end=''); print('e', end='', file=sys.stderr); sys.exit('why')"
+        self.assertEqual(self.run_cellar("eval", written), (1, "o", "e\nSystemExit: why\n"))
+        process = self.start("eval", "print('o', end='', flush=True); exit('why')", stderr=subprocess.STDOUT)
+        self.assertEqual(process.communicate()[0], b"o\nSystemExit: why\n")
+
     def test_a_time_out_ends_the_cell_and_says_so(self):
         code, _, err = self.run_cellar("eval", "--timeout", "1", "import time; time.sleep(60)")
         self.assertEqual(code, 1)

@@ -6,7 +6,7 @@ import stat
 import time
 import unittest
 
-from program import ProgramTest, Terminal, wait_until
+from program import ProgramTest, Terminal, until_there, wait_until
 from prompt import AtPrompt
 
 # One red pixel.
@@ -69,6 +69,78 @@ class Repl(AtPrompt, ProgramTest):
         terminal = self.prompt()
         terminal.send("exit(5)\r")
         self.assertEqual(terminal.exit_code(), 5)
+
+    def test_exit_does_not_take_along_what_was_printed_before_it(self):
+        terminal = self.prompt()
+        terminal.send("import time; [print(i) for i in range(100)]; time.sleep(0.02); print('LA' 'ST'); exit()\r")
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertIn(b"\r\nLAST\r\n", terminal.output)
+        self.assertNotIn(b"SystemExit", terminal.output)
+
+    def test_exit_says_why_if_it_is_told(self):
+        for call, code, shown in (("sys.exit('no ' 'room')", 1, b"no room\r\n"), ("exit(300)", 44, b"")):
+            terminal = self.prompt()
+            terminal.send(f"import sys; {call}\r")
+            self.assertEqual(terminal.exit_code(), code)
+            self.assertEqual(terminal.output.rpartition(b"\x1b[?25h\r\r\n")[2], shown + b"\x1b[?2004l")
+
+    def test_leaving_runs_the_exit_handlers_of_branches_too(self):
+        terminal = self.prompt()
+        terminal.send("import atexit; _ = atexit.register(print, 'main ' 'left')\r")
+        terminal.wait_for("In [2]: ")
+        terminal.send(":branch b\r")
+        terminal.wait_for("In [2]: ")
+        terminal.send(":switch b\r")
+        terminal.wait_for("b In [2]: ")
+        terminal.send("atexit.unregister(print); _ = atexit.register(print, 'b ' 'left')\r")
+        terminal.wait_for("b In [3]: ")
+        terminal.send("\x04")
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertIn(b"main left\r\n", terminal.output)
+        self.assertIn(b"b left\r\n", terminal.output)
+
+    def test_what_an_exit_handler_prints_needs_no_line_end_to_be_shown(self):
+        terminal = self.prompt()
+        terminal.send("import atexit; _ = atexit.register(print, 'le' 'ft', end='')\r")
+        terminal.wait_for("In [2]: ")
+        terminal.send("\x04")
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertIn(b"left\r\n", terminal.output)
+
+    def in_background(self, statement):
+        """A prompt at which a thread has executed the statement while no cell runs."""
+        gate = os.path.join(self.state, "gate")
+        terminal = self.prompt()
+        code = f"{until_there(gate)}\n{statement}"
+        terminal.send(f"import threading; threading.Thread(target=exec, args=({code!r}, {{}}), daemon=True).start()\r")
+        terminal.wait_for("In [2]: ")
+        os.mkdir(gate)
+        return terminal
+
+    def test_background_output_without_line_ends_is_shown(self):
+        terminal = self.in_background("print('x' * 70_000, end='')")
+        terminal.wait_for("x" * 4000 + "…\r\n")
+        terminal.wait_for("In [2]: ")
+
+    def test_background_output_of_the_two_streams_is_not_one_line(self):
+        terminal = self.in_background("import sys; print('o' 'ut', end='', flush=True); print('e' 'rr', file=sys.stderr)")
+        terminal.wait_for("out\r\n")
+        terminal.wait_for("err\r\n")
+
+    def test_a_history_of_many_megabytes_is_read_and_kept(self):
+        path = os.path.join(self.state, "cellar", "history", "%")
+        os.makedirs(os.path.dirname(path), 0o700)
+        with open(path, "w") as file:
+            file.write(("x" * 100_000 + "\n") * 700 + "'remember me'\n")
+        terminal = Terminal(self, "repl")
+        self.assertNotIn("cellar: ", terminal.wait_for("In [1]: "))
+        terminal.send("\x1b[A")
+        terminal.wait_for("'remember me'")
+        terminal.send("\x01str(6 * 7) + \r")
+        terminal.wait_for("In [2]: ")
+        with open(path) as file:
+            self.assertEqual(file.read().splitlines()[-2:], ["'remember me'", "str(6 * 7) + 'remember me'"])
+        self.assertLess(os.path.getsize(path), 64 << 20)
 
     def test_the_history_lasts(self):
         terminal = self.prompt()
@@ -171,7 +243,7 @@ class Repl(AtPrompt, ProgramTest):
             terminal = Terminal(self, "repl")
             terminal.wait_for("\x1b[c")
             terminal.send(answer + SHOW_DOT)
-            terminal.wait_for("[image/png, 0.1 KB: ")
+            terminal.wait_for("[image/png, 69 bytes: ")
             with open(terminal.wait_for("]"), "rb") as file:
                 self.assertEqual(file.read(4), b"\x89PNG")
 

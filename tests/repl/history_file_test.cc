@@ -80,5 +80,24 @@ TEST_F(HistoryFileTest, AnOldFileIsShortened) {
   EXPECT_EQ(first, "cell 10000");
 }
 
+TEST_F(HistoryFileTest, AFileOfManyMegabytesIsReadFromItsEndAndShortened) {
+  fs::create_directories(directory_);
+  const std::string filler(255u << 10, 'x');
+  {
+    std::ofstream file(directory_ / "a");
+    while (static_cast<size_t>(file.tellp()) <= 2 * HistoryFile::kMaxBytes) {
+      file << "first of two\\n" << filler << "\n";
+    }
+    file << "last\n";
+  }
+  const HistoryFile history(directory_, "a");
+  std::vector<std::string> cells = *history.Load();
+  ASSERT_EQ(cells.size(), HistoryFile::kMaxBytes / (filler.size() + 15) + 1);
+  EXPECT_EQ(cells.front(), "first of two\n" + filler);
+  EXPECT_EQ(cells.back(), "last");
+  EXPECT_LE(fs::file_size(directory_ / "a"), HistoryFile::kMaxBytes);
+  EXPECT_EQ(*history.Load(), cells);
+}
+
 }  // namespace
 }  // namespace cellar::host
