@@ -24,10 +24,13 @@ PyObject* AllLocks() {
   PyObject* lock = PyObject_GetAttrString(module, "LockType");
   PyObject* rlock = PyObject_GetAttrString(module, "RLock");
   PyObject_GC_UnTrack(found);  // it is at the end of a list that is walked and grows
-  for (gc_generation& generation : PyInterpreterState_Get()->gc.generations) {
+  const auto add = [&](gc_generation& generation) {
     AddLocks(&generation.head, reinterpret_cast<PyTypeObject*>(lock),
              reinterpret_cast<PyTypeObject*>(rlock), found);
-  }
+  };
+  _gc_runtime_state& collector = PyInterpreterState_Get()->gc;
+  for (gc_generation& generation : collector.generations) add(generation);
+  add(collector.permanent_generation);  // where the template froze what it had imported
   PyObject_GC_Track(found);
   Py_DECREF(lock);
   Py_DECREF(rlock);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <utility>
 
 #include "embed/fork_guard.h"
@@ -23,10 +24,14 @@ pthread_t g_main_thread;
 pid_t g_keeper = 0;
 
 int g_guard_depth = 0;  // > 0 while the cell's own code runs on the main thread
-// The cell that the signal being handled was meant for; set by the C handler, read by the Python
-// one.
-std::atomic<uint32_t> g_signalled_cell = 0;
-std::atomic<bool> g_signalled_by_host = false;
+// What a signal meant; set by the C handler, taken by the Python one.
+struct Signalled {
+  std::atomic<uint32_t> cell = 0;
+  std::atomic<bool> by_host = false;
+};
+Signalled g_sigint;
+Signalled g_insist;
+std::atomic<bool> g_passed_on = false;  // a signal of the host's is on its way to the main thread
 std::atomic<bool> g_interrupted = false;  // the host has interrupted the running cell
 // An interrupt that came between two pieces of the cell's own code; the next piece, or the loop,
 // takes it. Main thread.
@@ -42,16 +47,16 @@ bool IsToCome(uint32_t cell) { return cell != 0 && g_shared->begun_cell.load() !
 
 // Sent by the process itself, the signal must still count as the host's.
 void PassOn(int signal, bool from_host) {
-  g_signalled_by_host = from_host;
+  if (from_host) g_passed_on = true;
   pthread_kill(g_main_thread, signal);
 }
 
 // In signal context.
-void OnSignal(int signal, siginfo_t* info, void*) {
+void Hear(int signal, const siginfo_t* info) {
   uint32_t running = g_shared->running_cell.load();
   // A signal from the keeper is the host's and names a cell. One that the cell sends itself, or a
   // person sends from a shell, means whatever runs now.
-  bool passed_on = info->si_code == SI_TKILL && g_signalled_by_host;
+  bool passed_on = info->si_code == SI_TKILL && g_passed_on.exchange(false);
   bool from_host = (info->si_pid == g_keeper || passed_on) && !IsForkedChild();
   uint32_t meant = from_host ? g_shared->interrupt_target.load() : running;
   const bool makes_way =
@@ -62,9 +67,16 @@ void OnSignal(int signal, siginfo_t* info, void*) {
     // only.
     return PassOn(signal, from_host);
   }
-  g_signalled_cell = meant;
-  g_signalled_by_host = from_host;
+  Signalled& signalled = signal == SIGINT ? g_sigint : g_insist;
+  signalled.by_host = from_host;
+  signalled.cell = meant;
   PyErr_SetInterruptEx(signal);
+}
+
+void OnSignal(int signal, siginfo_t* info, void*) {
+  const int error = errno;
+  Hear(signal, info);
+  errno = error;
 }
 
 // None, or nothing with KeyboardInterrupt set when whatever runs in the cell's place is to end.
@@ -88,13 +100,19 @@ PyObject* OnPythonSignal(bool insist) {
     return nullptr;
   }
   uint32_t running = g_shared->running_cell.load();
-  if (running == 0 && insist && g_signalled_by_host && IsToCome(g_signalled_cell)) {
+  Signalled& signalled = insist ? g_insist : g_sigint;
+  uint32_t meant = signalled.cell.exchange(0);
+  bool by_host = meant != 0 && signalled.by_host;
+  // No signal came: _thread.interrupt_main() means whatever runs now. (Or one came a second time
+  // while it was being handled; then the cell knows.)
+  if (meant == 0 && !g_interrupted) meant = running;
+  if (running == 0 && insist && by_host && IsToCome(meant)) {
     // A task of an earlier cell holds the loop. It ends, and the cell finds its interrupt waiting.
     PyErr_SetNone(PyExc_KeyboardInterrupt);
     return nullptr;
   }
-  if (running == 0 || g_signalled_cell != running) Py_RETURN_NONE;  // that cell is over
-  if (g_signalled_by_host) {
+  if (running == 0 || meant != running) Py_RETURN_NONE;  // that cell is over
+  if (by_host) {
     HearInterrupt(running);
     // One interrupt is one KeyboardInterrupt: what the cell does about it is not disturbed again
     // before the host insists.

@@ -101,8 +101,11 @@ class Keeper {
   void SayHello() {
     absl::StatusOr<UniqueFd> worker = OpenPidfd(worker_);
     absl::StatusOr<UniqueFd> keeper = OpenPidfd(getpid());
-    if (!worker.ok() || !keeper.ok()) _exit(1);  // the host sees the socket's end
-    wire::KeeperHello hello = {.keeper_pid = getpid(), .worker_pid = worker_};
+    if (!worker.ok() || !keeper.ok()) {
+      kill(worker_, SIGKILL);  // or it would run the cell that waits in its channel
+      _exit(1);                // the host sees the socket's end
+    }
+    wire::KeeperHello hello = {.worker_pid = worker_};
     (void)wire::SendControl(host_.get(), hello, {worker->get(), keeper->get()});
   }
 
@@ -151,7 +154,9 @@ class Keeper {
         break;
       case wire::MessageType::kSpare:
         if (auto spare = wire::Decode<wire::Spare>(payload)) {
-          if (IsChild(spare->keeper_pid)) branches_[spare->keeper_pid] = spare->worker_pid;
+          const bool lives = IsLivingChild(spare->keeper_pid);
+          if (lives) branches_[spare->keeper_pid] = spare->worker_pid;
+          (void)wire::SendControl(host_.get(), wire::Spared{spare->keeper_pid, lives});
           return true;
         }
         break;
@@ -178,10 +183,18 @@ class Keeper {
     SayHello();
   }
 
+  static bool IsChild(pid_t pid, siginfo_t* info) {
+    *info = {};
+    return pid > 0 &&
+           waitid(P_PID, static_cast<id_t>(pid), info, WEXITED | WNOHANG | WNOWAIT) == 0;
+  }
   static bool IsChild(pid_t pid) {
     siginfo_t info;
-    return pid > 0 &&
-           waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    return IsChild(pid, &info);
+  }
+  static bool IsLivingChild(pid_t pid) {
+    siginfo_t info;
+    return IsChild(pid, &info) && info.si_pid == 0;
   }
 
   static bool IsReadable(int fd) {

@@ -43,6 +43,11 @@ void Send(const Message& message) {
         "a process forked by a cell cannot use the session; print, or return a value to the cell");
   }
   std::string frame = wire::MessageFrame(message);
+  if (frame.size() > wire::kMaxFramePayload) {
+    // The host would take it for garbage.
+    throw py::value_error(std::to_string(frame.size() >> 20) +
+                          " MiB are more than a message to the host can hold");
+  }
   py::gil_scoped_release released;
   Worker().channel.Send(frame);
 }

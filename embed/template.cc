@@ -240,7 +240,7 @@ class Template {
       pid_t pid = waitpid(-1, &status, WNOHANG);
       if (pid <= 0) break;
       keepers_.erase(pid);
-      left_orphans |= WIFSIGNALED(status);
+      left_orphans |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
     }
     if (left_orphans) KillDescendants(keepers_);
   }

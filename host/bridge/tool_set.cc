@@ -1,11 +1,24 @@
 #include "host/bridge/tool_set.h"
 
+#include <exception>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
 namespace cellar::host {
+namespace {
+
+// Arguments come from cells: what a function throws because of them must not end the host.
+void Call(const ToolSet::Function& function, const BridgeCall& call, const BridgeReply& reply) {
+  try {
+    function(call, reply);
+  } catch (const std::exception& error) {
+    reply({.error = error.what()});
+  }
+}
+
+}  // namespace
 
 ToolSet::Function ToolSet::Plain(PlainFunction function) {
   return [function = std::move(function)](const BridgeCall& call, const BridgeReply& reply) {
@@ -59,7 +72,7 @@ void ToolSet::Start(BridgeCall call, BridgeReply reply) {
                             [](std::string* out, const auto& entry) { out->append(entry.first); });
     }
   }
-  if (function) return function(call, std::move(reply));
+  if (function) return Call(function, call, reply);
   reply({.error = absl::StrCat("the host has no ", call.name.substr(0, 100),
                                "; it has: ", known.empty() ? "nothing" : known)});
 }

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
+
 namespace cellar {
 namespace {
 
@@ -85,18 +87,15 @@ bool LoopThread::StillHasTurn(uint64_t takeover) {
 
 bool LoopThread::Await(EventLoop::Task request, const absl::Notification& answered) {
   const Entry entry = Enter();
-  switch (entry) {
-    case Entry::kEnded:
-      return false;
-    case Entry::kWaits:
-      loop_.Post(std::move(request));
-      answered.WaitForNotification();
-      break;
-    case Entry::kRuns:
-      RunUntil(std::move(request), answered);
-      break;
+  if (entry == Entry::kEnded) return false;
+  // Also when a callback of the user's throws.
+  const absl::Cleanup leave = [&] { Leave(entry); };
+  if (entry == Entry::kRuns) {
+    RunUntil(std::move(request), answered);
+  } else {
+    loop_.Post(std::move(request));
+    answered.WaitForNotification();
   }
-  Leave(entry);
   return true;
 }
 

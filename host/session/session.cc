@@ -21,6 +21,15 @@ Stream ToStream(wire::StreamId stream) {
   return stream == wire::StreamId::kStdout ? Stream::kStdout : Stream::kStderr;
 }
 
+// A message to a worker has other fields too.
+constexpr size_t kMaxData = wire::kMaxFramePayload - (1u << 20);
+
+absl::Status CheckFits(size_t bytes) {
+  if (bytes <= kMaxData) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(bytes >> 20, " MiB are more than a message to a worker can hold"));
+}
+
 // "0.5 s", "30 s".
 std::string Seconds(absl::Duration duration) {
   const double seconds = absl::ToDoubleSeconds(duration);
@@ -71,10 +80,12 @@ absl::Status Session::Prepare() {
 }
 
 void Session::Run(CellRequest request, OutcomeCallback done) {
+  if (absl::Status fits = CheckFits(request.code.size()); !fits.ok()) return done(fits);
   Enqueue(CellJob{std::move(request), std::move(done)});
 }
 
 void Session::Set(std::string name, SessionValue value, ValueCallback done) {
+  if (absl::Status fits = CheckFits(name.size() + value.data.size()); !fits.ok()) return done(fits);
   wire::Set message = {.name = std::move(name),
                        .kind = value.is_json ? wire::ValueKind::kJson : wire::ValueKind::kBytes,
                        .data = std::move(value.data)};
@@ -270,7 +281,7 @@ void Session::OnNotice(wire::Notice notice) {
   cell.outcome.notices.push_back(std::move(notice.text));
 }
 
-void Session::OnDone(const wire::Done& done) {
+void Session::OnDone(wire::Done done) {
   RunningCell* cell = cells_.Find(done.cell);
   if (cell == nullptr) return;
   // Its worker is being killed all the same: the death is its end, or the state would be said to be
@@ -413,9 +424,12 @@ void Session::Close(absl::AnyInvocable<void()> done) {
 void Session::FinishClose() {
   loop_.Cancel(close_timer_);
   snapshots_.Clear();
+  const RunningCell* outer = cells_.outer.get();
   for (const std::unique_ptr<RunningCell>& cell : cells_.TakeAll()) {
     if (!cell->ended) cell->EndAsClosed();
-    cell->done(cell->TakeOutcome());
+    CellOutcome outcome = cell->TakeOutcome();
+    if (cell.get() == outer) outcome.background = TakeBackground();
+    cell->done(std::move(outcome));
   }
   if (running_value_) {
     ValueJob job = *std::exchange(running_value_, std::nullopt);

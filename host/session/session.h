@@ -194,7 +194,7 @@ class Session : private WorkerListener, private BridgeListener {
   void OnDisplay(wire::Display display) override;
   void OnError(wire::Error error) override;
   void OnNotice(wire::Notice notice) override;
-  void OnDone(const wire::Done& done) override;
+  void OnDone(wire::Done done) override;
   void OnValue(wire::Value value) override;
   void OnQueryAnswer(wire::QueryAnswer answer) override { queries_.Answer(std::move(answer)); }
   void OnOpenLine(UniqueFd socket, bool of_main_thread) override;

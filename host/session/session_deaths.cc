@@ -118,7 +118,7 @@ Session::Recovery Session::Lose(const WorkerExit& exit) {
 }
 
 void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
-  const std::string fresh_before = fresh_reason_;
+  const std::string fresh_before = std::exchange(fresh_reason_, "");
   const std::string restored_before = std::exchange(restored_note_, "");
   const bool killed = rewind_ || cells_.Innermost()->killed;
   const Recovery recovery = restored ? *std::move(restored) : Lose(exit);

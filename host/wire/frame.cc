@@ -13,6 +13,9 @@ struct Header {
 };
 static_assert(sizeof(Header) == kFrameHeaderSize);
 
+// What a large frame needed is not kept for the next.
+constexpr size_t kMaxKept = 1u << 20;
+
 }  // namespace
 
 std::string EncodeFrame(uint16_t type, std::string_view payload) {
@@ -31,6 +34,10 @@ void FrameDecoder::Feed(std::string_view bytes) {
 }
 
 absl::StatusOr<std::optional<Frame>> FrameDecoder::Next() {
+  if (consumed_ == buffer_.size() && buffer_.capacity() > kMaxKept) {
+    buffer_ = std::string();
+    consumed_ = 0;
+  }
   std::string_view rest = std::string_view(buffer_).substr(consumed_);
   if (rest.size() < sizeof(Header)) return std::nullopt;
   Header header;

@@ -44,7 +44,8 @@ struct Promote {
   CELLAR_WIRE_FIELDS(self.pid)
 };
 
-// That child is the keeper of a session that branched off from this one, to be left alone.
+// That child is the keeper of a session that branched off from this one, to be left alone. Answered
+// by Spared.
 struct Spare {
   static constexpr MessageType kType = MessageType::kSpare;
   int32_t keeper_pid = 0;
@@ -52,12 +53,19 @@ struct Spare {
   CELLAR_WIRE_FIELDS(self.keeper_pid, self.worker_pid)
 };
 
+// Whether that keeper lives; it may have been ended with all that the worker left before Spare came.
+struct Spared {
+  static constexpr MessageType kType = MessageType::kSpared;
+  int32_t keeper_pid = 0;
+  bool lives = false;
+  CELLAR_WIRE_FIELDS(self.keeper_pid, self.lives)
+};
+
 // Carries pidfds of the worker and of the keeper.
 struct KeeperHello {
   static constexpr MessageType kType = MessageType::kKeeperHello;
-  int32_t keeper_pid = 0;
   int32_t worker_pid = 0;
-  CELLAR_WIRE_FIELDS(self.keeper_pid, self.worker_pid)
+  CELLAR_WIRE_FIELDS(self.worker_pid)
 };
 
 struct WorkerExited {

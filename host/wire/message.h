@@ -55,6 +55,7 @@ enum class MessageType : uint16_t {
   kKeeperHello = 112,
   kWorkerExited = 113,
   kCleared = 114,
+  kSpared = 115,
   // host -> worker, on the channel and on lines
   kBridgeOffer = 128,
   // worker -> host

@@ -82,10 +82,6 @@ bool RingWriter::TakeDoorbellRequest() {
          header_.reader_sleeps.exchange(0, std::memory_order_seq_cst) != 0;
 }
 
-bool RingWriter::MostlyFull() const {
-  return head_ - header_.tail.load(std::memory_order_relaxed) > kRingCapacity / 2;
-}
-
 void RingWriter::WaitForRoom(int milliseconds) {
   uint32_t seen = header_.room.load(std::memory_order_seq_cst);
   header_.writer_waits.store(1, std::memory_order_seq_cst);

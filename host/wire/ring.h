@@ -105,7 +105,6 @@ class RingWriter {
                 const std::optional<Position>& pipes);
   // Whether the host sleeps, i.e. must be told of what was just written. Clears the request.
   bool TakeDoorbellRequest();
-  bool MostlyFull() const;
   uint64_t head() const { return head_; }
 
   // Waits until the reader has made room, at most `milliseconds`; returns early on a signal.

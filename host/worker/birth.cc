@@ -1,5 +1,6 @@
 #include "host/worker/birth.h"
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +17,18 @@ std::vector<int> Birth::Fds(size_t count) const {
   for (size_t i = 0; i < count; ++i) fds.push_back(worker_fds[i].get());
   fds[wire::kDoorbellFd] = ends.doorbell.get();
   fds[wire::kFaultsFd] = ends.faults.get();
+  return fds;
+}
+
+absl::StatusOr<std::vector<UniqueFd>> Birth::TakeFds(size_t count) {
+  std::vector<UniqueFd> fds(count);
+  for (size_t i = 0; i < count; ++i) fds[i] = std::move(worker_fds[i]);
+  for (auto [place, end] : {std::pair(wire::kDoorbellFd, &ends.doorbell),
+                            std::pair(wire::kFaultsFd, &ends.faults)}) {
+    UniqueFd copy(fcntl(end->get(), F_DUPFD_CLOEXEC, 0));
+    if (!copy) return ErrnoStatus(errno, "keeping a worker's descriptors");
+    CELLAR_ASSIGN_OR_RETURN(fds[place], MoveHigh(std::move(copy)));
+  }
   return fds;
 }
 

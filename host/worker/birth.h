@@ -30,6 +30,8 @@ struct Birth {
 
   // The first `count` of the worker's, borrowed. A doorbell and a faults file have one end only.
   std::vector<int> Fds(size_t count) const;
+  // The same, to be kept; they are no longer here.
+  absl::StatusOr<std::vector<UniqueFd>> TakeFds(size_t count);
 };
 
 // All but the keeper's.

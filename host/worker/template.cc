@@ -20,6 +20,8 @@ namespace cellar::host {
 namespace {
 
 constexpr int kLeaveMilliseconds = 200;
+// Of a worker, once Python has started.
+constexpr absl::Duration kBirthLimit = absl::Seconds(10);
 // The last words of a template that could not start.
 constexpr size_t kLogTail = 4096;
 
@@ -31,6 +33,11 @@ std::string Trimmed(std::string text) {
 std::string DirectoryOf(const std::string& path) {
   size_t slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+bool IsWritable(int socket) {
+  pollfd ready = {socket, POLLOUT, 0};
+  return poll(&ready, 1, 0) > 0;
 }
 
 // The worker program takes it out again before cells can see it.
@@ -98,7 +105,10 @@ absl::Status Template::Spawn() {
   if (!wire::SendControl(control_.get(), start).ok()) {
     return absl::UnavailableError(EndedEarly());
   }
-  CELLAR_RETURN_IF_ERROR(loop_.Watch(control_.get(), EPOLLIN, [this](uint32_t) { OnControl(); }));
+  CELLAR_RETURN_IF_ERROR(loop_.Watch(control_.get(), EPOLLIN, [this](uint32_t events) {
+    OnControl();
+    if ((events & EPOLLOUT) != 0 && !ended_) SendUnsent();
+  }));
   CELLAR_RETURN_IF_ERROR(loop_.Watch(log_.get(), EPOLLIN, [this](uint32_t) { OnLog(); }));
   CELLAR_RETURN_IF_ERROR(
       loop_.Watch(process_.pidfd.get(), EPOLLIN, [this](uint32_t) { Collect(); }));
@@ -113,9 +123,9 @@ absl::StatusOr<std::unique_ptr<Worker>> Template::Fork(const wire::Setup& setup,
   if (ended_) return absl::UnavailableError(failure_);
   CELLAR_ASSIGN_OR_RETURN(Birth birth, MakeBirth());
   CELLAR_RETURN_IF_ERROR(AddKeeper(birth));
-  if (absl::Status sent =
-          wire::SendControl(control_.get(), wire::Fork{}, birth.Fds(wire::kForkFdCount));
-      !sent.ok()) {
+  // A cell may have stopped it.
+  SignalPidfd(process_.pidfd.get(), SIGCONT);
+  if (absl::Status sent = SendFork(birth); !sent.ok()) {
     OnControl();  // knows better why
     return ended_ ? absl::UnavailableError(failure_) : sent;
   }
@@ -124,8 +134,30 @@ absl::StatusOr<std::unique_ptr<Worker>> Template::Fork(const wire::Setup& setup,
       Worker::Create(
           loop_, std::move(birth.ends), *std::move(birth.ring),
           [self = shared_from_this()] { return self->WhyNotStarted(); }, listener));
+  worker->LimitBirth(absl::Seconds(options_.start_limit_s) + kBirthLimit);
   worker->Send(setup);
   return worker;
+}
+
+absl::Status Template::SendFork(Birth& birth) {
+  if (unsent_.empty() && IsWritable(control_.get())) {
+    return wire::SendControl(control_.get(), wire::Fork{}, birth.Fds(wire::kForkFdCount));
+  }
+  CELLAR_ASSIGN_OR_RETURN(std::vector<UniqueFd> fds, birth.TakeFds(wire::kForkFdCount));
+  unsent_.push_back(std::move(fds));
+  loop_.Rewatch(control_.get(), EPOLLIN | EPOLLOUT);
+  return absl::OkStatus();
+}
+
+void Template::SendUnsent() {
+  while (!unsent_.empty() && IsWritable(control_.get())) {
+    std::vector<int> fds;
+    for (const UniqueFd& fd : unsent_.front()) fds.push_back(fd.get());
+    // One that cannot be sent ends with its keeper's socket.
+    (void)wire::SendControl(control_.get(), wire::Fork{}, fds);
+    unsent_.pop_front();
+  }
+  if (unsent_.empty()) loop_.Rewatch(control_.get(), EPOLLIN);
 }
 
 void Template::OnControl() {
@@ -171,6 +203,7 @@ void Template::End(std::string reason) {
   loop_.Cancel(start_timer_);
   loop_.Unwatch(control_.get());
   loop_.Unwatch(log_.get());
+  unsent_.clear();
   SignalPidfd(process_.pidfd.get(), SIGKILL);
 }
 
@@ -201,7 +234,9 @@ std::string Template::EndedEarly() const {
 absl::Status Template::WhyNotStarted() {
   OnControl();  // its last message may not have been read yet
   if (ended_) return absl::UnavailableError(failure_);
-  return ErrnoStatus(std::exchange(fork_error_, 0), "a new worker could not be forked");
+  const int error = std::exchange(fork_error_, 0);
+  if (error == 0) return absl::UnavailableError("its keeper ended before it was ready");
+  return ErrnoStatus(error, "a new worker could not be forked");
 }
 
 }  // namespace cellar::host

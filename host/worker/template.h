@@ -5,6 +5,7 @@
 // Lives on the loop's thread. Destroying it ends the template and everything below it.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,6 +57,8 @@ class Template : public std::enable_shared_from_this<Template> {
   Template(EventLoop& loop, TemplateOptions options) : loop_(loop), options_(std::move(options)) {}
 
   absl::Status Spawn();
+  absl::Status SendFork(Birth& birth);
+  void SendUnsent();
   void OnControl();
   void OnLog();
   void End(std::string reason);
@@ -67,6 +70,7 @@ class Template : public std::enable_shared_from_this<Template> {
   TemplateOptions options_;
   ChildProcess process_;
   UniqueFd control_;
+  std::deque<std::vector<UniqueFd>> unsent_;  // descriptors of forks that its socket had no room for
   UniqueFd log_;  // the template's stdout and stderr
   std::string log_tail_;
   std::optional<wire::Ready> ready_;

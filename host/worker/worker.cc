@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@ constexpr absl::Duration kGathering = absl::Microseconds(200);
 // Between a worker's death and the keeper's word on how it died.
 constexpr absl::Duration kExitReport = absl::Milliseconds(200);
 constexpr char kClosed[] = "its channel to the host was closed";
+constexpr char kOriginEnded[] = "the session that it branches off ended just then";
 constexpr size_t kMaxFaults = 64u << 10;
 
 }  // namespace
@@ -54,6 +56,7 @@ Worker::Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
 Worker::~Worker() {
   *alive_ = false;
   loop_.Cancel(poll_timer_);
+  loop_.Cancel(birth_timer_);
   loop_.Cancel(exit_timer_);
   loop_.Cancel(closed_timer_);
   for (int fd : {ends_.keeper.get(), ends_.doorbell.get(), timeline_.out_fd(), timeline_.err_fd(),
@@ -105,7 +108,10 @@ void Worker::Insist(uint32_t cell) {
   SignalWorker(wire::InsistSignal(), false);
 }
 
-void Worker::DumpStacks() { SignalWorker(wire::DumpSignal(), false); }
+void Worker::DumpStacks() {
+  has_dumped_ = true;
+  SignalWorker(wire::DumpSignal(), false);
+}
 
 void Worker::PauseOutput(bool paused) {
   if (paused == paused_ || finished_) return;
@@ -119,11 +125,26 @@ void Worker::PauseOutput(bool paused) {
   if (!paused) OnDoorbell();
 }
 
+void Worker::LimitBirth(absl::Duration limit) {
+  birth_timer_ = loop_.After(limit, [this, limit] {
+    if (finished_) return;
+    exit_.reason = "did not start within " + absl::FormatDuration(limit);
+    Finish();
+  });
+}
+
 void Worker::Kill() {
   ContinueKeeper();
   (void)wire::SendControl(ends_.keeper.get(), wire::Kill{.worker_pid = std::max(pid_, 0)});
   // Not left to the keeper alone: it may be stopped again.
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
+  // Whoever was to fork it may be stopped too. When it goes on, it finds that the host has left.
+  if (pid_ < 0 && exit_timer_ == 0) {
+    exit_timer_ = loop_.After(kExitReport, [this] {
+      if (exit_.reason.empty()) exit_.reason = "was ended before it had started";
+      Finish();
+    });
+  }
 }
 
 void Worker::GiveUp() {
@@ -161,12 +182,21 @@ Copier::Callback Worker::WhenBorn() {
 Copier::Callback Worker::SpareBranch(Copier::Callback born) {
   return
       [this, alive = alive_, born = std::move(born)](absl::StatusOr<wire::Copied> copied) mutable {
-        if (*alive && copied.ok()) {
-          (void)wire::SendControl(ends_.keeper.get(), wire::Spare{.keeper_pid = copied->keeper_pid,
-                                                                  .worker_pid = copied->pid});
-        }
-        born(std::move(copied));
+        if (!copied.ok()) return born(std::move(copied));
+        if (!*alive || finished_) return born(absl::UnavailableError(kOriginEnded));
+        (void)wire::SendControl(ends_.keeper.get(), wire::Spare{.keeper_pid = copied->keeper_pid,
+                                                                .worker_pid = copied->pid});
+        branchings_[copied->keeper_pid] = {*std::move(copied), std::move(born)};
       };
+}
+
+void Worker::OnSpared(const wire::Spared& spared) {
+  auto found = branchings_.find(spared.keeper_pid);
+  if (found == branchings_.end()) return;
+  Branching branching = std::move(found->second);
+  branchings_.erase(found);
+  if (!spared.lives) return branching.born(absl::UnavailableError(kOriginEnded));
+  branching.born(std::move(branching.copied));
 }
 
 void Worker::OnBorn(absl::StatusOr<wire::Copied> copied) {
@@ -244,7 +274,7 @@ absl::Status Worker::OnFrame(const wire::Frame& frame) {
     case wire::MessageType::kQueryAnswer:
       return Deliver(frame.payload, &WorkerListener::OnQueryAnswer);
     case wire::MessageType::kDone:
-      return DeliverDone(frame.payload);
+      return Deliver(frame.payload, &WorkerListener::OnDone);
     case wire::MessageType::kOpenLine:
       return DeliverLine(frame.payload);
     default:
@@ -268,14 +298,6 @@ absl::Status Worker::Deliver(std::string_view payload, void (WorkerListener::*re
     CELLAR_RETURN_IF_ERROR(timeline_.DrainTo(message->position));
   }
   (listener_.*receive)(*std::move(message));
-  return absl::OkStatus();
-}
-
-absl::Status Worker::DeliverDone(std::string_view payload) {
-  std::optional<wire::Done> done = wire::Decode<wire::Done>(payload);
-  if (!done) return absl::DataLossError("the channel carries a damaged message");
-  CELLAR_RETURN_IF_ERROR(timeline_.DrainTo(done->position));
-  listener_.OnDone(*done);
   return absl::OkStatus();
 }
 
@@ -331,6 +353,7 @@ void Worker::OnKeeper() {
       auto hello = wire::Decode<wire::KeeperHello>((*message)->payload);
       if (!hello || (*message)->fds.size() != 2) return OnKeeperGone();
       pid_ = hello->worker_pid;
+      loop_.Cancel(birth_timer_);
       keeper_is_clear_ = false;
       why_not_started_ = nullptr;
       pidfd_ = std::move((*message)->fds[0]);
@@ -355,6 +378,9 @@ void Worker::OnKeeper() {
     case wire::MessageType::kCleared:
       keeper_is_clear_ = true;
       if (cleared_) std::exchange(cleared_, nullptr)();
+      return;
+    case wire::MessageType::kSpared:
+      if (auto spared = wire::Decode<wire::Spared>((*message)->payload)) OnSpared(*spared);
       return;
     case wire::MessageType::kForkFailed: {
       auto failed = wire::Decode<wire::ForkFailed>((*message)->payload);
@@ -409,6 +435,7 @@ void Worker::Finish() {
   }
   (void)timeline_.Drain([] {});
   finished_ = true;
+  loop_.Cancel(birth_timer_);
   loop_.Cancel(exit_timer_);
   loop_.Cancel(closed_timer_);
   loop_.Cancel(poll_timer_);
@@ -420,12 +447,20 @@ void Worker::Finish() {
   if (pidfd_) loop_.Unwatch(pidfd_.get());
   exit_.python_stack = CleanPythonStack(ReadFaults());
   copier_.FailAll(absl::UnavailableError("the worker " + exit_.Describe()));
+  for (auto& [keeper, branching] : std::exchange(branchings_, {})) {
+    branching.born(absl::UnavailableError(kOriginEnded));
+  }
   listener_.OnWorkerExit(std::move(exit_));
+}
+
+void Worker::SkipOldFaults() {
+  struct stat faults;
+  if (has_dumped_ && fstat(ends_.faults.get(), &faults) == 0) faults_begin_ = faults.st_size;
 }
 
 std::string Worker::ReadFaults() const {
   std::string text(kMaxFaults, '\0');
-  ssize_t size = pread(ends_.faults.get(), text.data(), text.size(), 0);
+  ssize_t size = pread(ends_.faults.get(), text.data(), text.size(), faults_begin_);
   text.resize(size > 0 ? static_cast<size_t>(size) : 0);
   return text;
 }

@@ -7,15 +7,18 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "host/base/event_loop.h"
 #include "host/base/unique_fd.h"
 #include "host/wire/channel_messages.h"
 #include "host/wire/copy_messages.h"
 #include "host/wire/frame_trace.h"
+#include "host/wire/keeper_messages.h"
 #include "host/worker/birth.h"
 #include "host/worker/channel.h"
 #include "host/worker/copier.h"
@@ -35,7 +38,7 @@ class WorkerListener {
   virtual void OnDisplay(wire::Display display) = 0;
   virtual void OnError(wire::Error error) = 0;
   virtual void OnNotice(wire::Notice notice) = 0;
-  virtual void OnDone(const wire::Done& done) = 0;
+  virtual void OnDone(wire::Done done) = 0;
   virtual void OnValue(wire::Value value) = 0;
   virtual void OnQueryAnswer(wire::QueryAnswer answer) = 0;
   // A thread of the worker wants to make bridge calls.
@@ -55,6 +58,7 @@ class Worker : private ChannelListener {
   // Setup, Execute, Set, Get, Query or Exit. Sent when the channel has room; never blocks.
   template <typename Message>
   void Send(const Message& message) {
+    if constexpr (std::is_same_v<Message, wire::Execute>) SkipOldFaults();
     std::string payload = wire::Encode(message);
     wire::TraceFrame(wire::FrameDirection::kToWorker, pid_, Message::kType, payload);
     if (finished_) return;
@@ -77,6 +81,8 @@ class Worker : private ChannelListener {
   void DeliverArrived();
   // The same, and what has been printed.
   void DeliverOutput();
+  // It ends if its keeper has not said by then that it lives.
+  void LimitBirth(absl::Duration limit);
   // Ends the worker and everything it started.
   void Kill();
   // For a copy that does not begin to run: whoever was to make it may be stopped, so that there is
@@ -130,13 +136,15 @@ class Worker : private ChannelListener {
   absl::StatusOr<bool> DrainOutput();
   template <typename Message>
   absl::Status Deliver(std::string_view payload, void (WorkerListener::*receive)(Message));
-  absl::Status DeliverDone(std::string_view payload);
   absl::Status DeliverLine(std::string_view payload);
 
   // Something arrived that no worker sends: the cell wrote to the channel or the ring.
   void Abandon(const absl::Status& why);
   void SetReason(const absl::Status& why);
   void Finish();
+  void OnSpared(const wire::Spared& spared);
+  // What was dumped of cells that went on says nothing of a later one's death.
+  void SkipOldFaults();
   std::string ReadFaults() const;
 
   EventLoop& loop_;
@@ -146,7 +154,14 @@ class Worker : private ChannelListener {
   Channel channel_;
   Timeline timeline_;
 
+  // A branch that this worker's keeper has been told to leave alone, until it says that it does.
+  struct Branching {
+    wire::Copied copied;
+    Copier::Callback born;
+  };
+
   Copier copier_;
+  std::map<int, Branching> branchings_;  // by the pid of the branch's keeper
   absl::AnyInvocable<void()> cleared_;
   std::vector<std::string> not_carried_;
   bool shares_keeper_ = false;
@@ -159,9 +174,12 @@ class Worker : private ChannelListener {
   int pid_ = -1;
   UniqueFd pidfd_;
   UniqueFd keeper_pidfd_;
+  bool has_dumped_ = false;
+  off_t faults_begin_ = 0;
   bool polling_ = false;
   bool paused_ = false;
   EventLoop::TimerId poll_timer_ = 0;
+  EventLoop::TimerId birth_timer_ = 0;
   EventLoop::TimerId exit_timer_ = 0;
   EventLoop::TimerId closed_timer_ = 0;
   bool exit_known_ = false;

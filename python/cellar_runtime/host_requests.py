@@ -15,7 +15,7 @@ def bind(names: dict, request: int, name: str, is_json: bool, data: bytes) -> No
             raise ValueError(f"{name!r} is not a name")
         names[name] = values.decode(is_json, data)
     except Exception as error:
-        _cellar.send_value(request, _FAILED, str(error).encode("utf-8", "backslashreplace"))
+        _fail(request, str(error))
     else:
         _cellar.send_value(request, _ABSENT, b"")
 
@@ -28,18 +28,23 @@ def read(names: dict, request: int, name: str) -> None:
     try:
         is_json, data = values.encode(value)
     except Exception as error:
-        reason = f"{name} is a {type(value).__name__} that JSON cannot hold: {error}"
-        _cellar.send_value(request, _FAILED, reason.encode("utf-8", "backslashreplace"))
-    else:
+        _fail(request, f"{name} is a {type(value).__name__} that JSON cannot hold: {error}")
+        return
+    try:
         _cellar.send_value(request, _JSON if is_json else _BYTES, data)
+    except ValueError as error:
+        _fail(request, f"{name} is too large: {error}")
+
+
+def _fail(request, reason):
+    _cellar.send_value(request, _FAILED, reason.encode("utf-8", "backslashreplace"))
 
 
 def query(names: dict, request: int, kind: int, text: bytes, cursor: int, with_source: bool) -> None:
     try:
         queries = late_import.load("cellar_runtime.queries")
-        data = queries.answer(names, kind, text.decode("utf-8", "replace"), cursor, with_source)
+        _cellar.send_query_answer(
+            request, True, queries.answer(names, kind, text.decode("utf-8", "replace"), cursor, with_source))
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         _cellar.send_query_answer(request, False, reason.encode("utf-8", "backslashreplace"))
-    else:
-        _cellar.send_query_answer(request, True, data)

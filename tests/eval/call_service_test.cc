@@ -44,6 +44,41 @@ TEST_F(CallServiceTest, RunsDifferentSessionsInParallel) {
   EXPECT_EQ(Finish(*b)->status, CallStatus::kOk);
 }
 
+TEST_F(CallServiceTest, ABurstOfNewSessionsCostsNobodyAnything) {
+  constexpr int kBurst = 320;  // more than the template's socket holds
+  Start({.max_sessions = kBurst + 1});
+  EXPECT_EQ(Value("idle", "x = 'kept'; x"), "'kept'");
+  std::vector<std::unique_ptr<Pending>> calls;
+  for (int i = 0; i < kBurst; ++i) {
+    calls.push_back(Submit({.session = absl::StrCat("new", i), .cells = {{.code = "6 * 7"}}}));
+  }
+  for (auto& call : calls) {
+    const absl::StatusOr<CallResult> result = Finish(*call);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(ValueOf(*result), "42");
+  }
+  EXPECT_EQ(Value("idle", "x"), "'kept'");
+}
+
+TEST_F(CallServiceTest, BackgroundOutputIsInTheResultOfACallWhoseSessionIsClosed) {
+  auto call = Submit({.session = "a",
+                      .cells = {{.code = "import threading, time\n"
+                                         "def tell():\n"
+                                         "  while 'go' not in globals(): time.sleep(0.01)\n"
+                                         "  print('from before')\n"
+                                         "  open('told', 'w').close()\n"
+                                         "threading.Thread(target=tell, daemon=True).start()"},
+                                {.code = "go = 1\ntime.sleep(60)"}}});
+  WaitForFile("told");
+  bool closed = false;
+  registry_->Close("a", [&] { closed = true; });
+  const absl::StatusOr<CallResult> result = Finish(*call);
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_EQ(result->background.size(), 1u);
+  EXPECT_EQ(result->background[0].text, "from before\n");
+  RunUntil([&] { return closed; });
+}
+
 TEST_F(CallServiceTest, CancelsACallThatWaitsWithoutRunningIt) {
   auto running = Submit({.session = "a", .cells = {{.code = kSleep}}});
   WaitForFile("started");

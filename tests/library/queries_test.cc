@@ -40,6 +40,12 @@ TEST_F(QueriesTest, CompletesWhatCellsHaveBound) {
   EXPECT_THAT(Texts("wagon.ke"), ElementsAre("keys"));
 }
 
+TEST_F(QueriesTest, MatchesThatNoMessageHoldsAreAnErrorAndTheSessionGoesOn) {
+  Run("names = {('k%d' % i) * 2_000_000: 1 for i in range(25)}");
+  EXPECT_FALSE(session().Complete("names['").ok());
+  EXPECT_THAT(Run("len(names)"), ResultIs("25"));
+}
+
 TEST_F(QueriesTest, CountsCodePoints) {
   Run("grün = 1");
   absl::StatusOr<Completions> completions = session().Complete("'ä' + grü");

@@ -46,6 +46,19 @@ TEST_F(ValuesTest, LargeBytesAreKept) {
   EXPECT_EQ(session().GetBytes("data").value(), bytes);
 }
 
+TEST_F(ValuesTest, WhatNoMessageHoldsIsAnErrorAndTheSessionGoesOn) {
+  Run("x = 'kept'\ndata = bytes(90 << 20)");
+  EXPECT_THAT(std::string(session().GetBytes("data").status().message()),
+              HasSubstr("data is too large: 90 MiB"));
+  EXPECT_THAT(std::string(session().SetBytes("more", std::string(90 << 20, 'b')).message()),
+              HasSubstr("90 MiB"));
+  EXPECT_THAT(std::string(session().Run(std::string(90 << 20, ' ')).status().message()),
+              HasSubstr("90 MiB"));
+  EXPECT_THAT(Run("display({'text/html': 'x' * (90 << 20)}, raw=True)"), Fails("ValueError"));
+  EXPECT_THAT(Run("class Large:\n  def _repr_html_(self): return 'x' * (90 << 20)\nLarge()"), Succeeds());
+  EXPECT_THAT(Run("x"), ResultIs("'kept'"));
+}
+
 TEST_F(ValuesTest, WhatACellComputedIsThere) {
   Run("squares = {str(i): i * i for i in range(3)}");
   EXPECT_EQ(Get("squares"), (json{{"0", 0}, {"1", 1}, {"2", 4}}));

@@ -171,6 +171,15 @@ TEST_F(PresenceTest, ALockThatALostThreadHeldIsFree) {
               ResultIs("(True, True, None, False)"));
 }
 
+TEST_F(PresenceTest, ALockOfAModuleOfTheTemplateThatALostThreadHeldIsFree) {
+  Run("import asyncio.events, threading, time\nlock = asyncio.events._lock\n"
+      "held = threading.Event()\n"
+      "def hold():\n    with lock: held.set(); time.sleep(1000)\n"
+      "t = threading.Thread(target=hold, daemon=True); t.start()\nheld.wait();");
+  Restore();
+  EXPECT_THAT(RunBriefly("lock.acquire(timeout=0.5)"), ResultIs("True"));
+}
+
 TEST_F(PresenceTest, ALockOfASessionWithoutThreadsStaysHeld) {
   Run("import threading\nlock = threading.Lock(); lock.acquire()");
   Restore();

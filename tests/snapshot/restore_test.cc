@@ -50,6 +50,15 @@ class RestoreTest : public SnapshotTest {
   }
 };
 
+TEST_F(RestoreTest, ALossIsToldOnce) {
+  ASSERT_EQ(Run("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)").state, StateAfter::kLost);
+  ASSERT_TRUE(session().Complete("x").ok());  // which starts a worker
+  CellOutcome died = Run("os = __import__('os')\nos._exit(4)");
+  EXPECT_EQ(died.state, StateAfter::kRestored) << died.state_detail;
+  CellOutcome next = Run("1");
+  EXPECT_EQ(next.state, StateAfter::kKept) << next.state_detail;
+}
+
 TEST_F(RestoreTest, AfterASegmentationFault) {
   CellOutcome outcome = Run("x.append(3)\nimport ctypes\nctypes.string_at(0)");
   EXPECT_THAT(outcome, Fails("WorkerDied"));

@@ -151,6 +151,9 @@ class BridgeTest : public ::testing::Test {
     tools_->Serve("fail", ToolSet::Plain([](const nlohmann::json&) {
                     return absl::NotFoundError("there is no such file: ünknown");
                   }));
+    tools_->Serve("throw", ToolSet::Plain([](const nlohmann::json& args) -> nlohmann::json {
+                    return args.value("a", 0);
+                  }));
     tools_->Serve("never", [](const BridgeCall& call, BridgeReply reply) {
       log_->Add(call, std::move(reply));
     });

@@ -43,6 +43,13 @@ TEST_F(BridgeTest, AnErrorIsRaisedWithItsMessage) {
   EXPECT_EQ(Run("call('fail', {})").error->evalue, "there is no such file: ünknown");
 }
 
+TEST_F(BridgeTest, AFunctionThatThrowsFailsTheCall) {
+  CellOutcome outcome = Run("call('throw', {'a': 'x'})");
+  EXPECT_THAT(outcome, Fails("BridgeError"));
+  EXPECT_THAT(outcome.error->evalue, HasSubstr("type must be number"));
+  EXPECT_THAT(Run("call('echo', 1)"), ResultIs("1"));
+}
+
 TEST_F(BridgeTest, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
   CellOutcome outcome = Run("call('ehco', {})");
   ASSERT_TRUE(outcome.error.has_value());

@@ -49,6 +49,25 @@ class DeathTest : public WorkerTest {
   }
 };
 
+TEST_F(DeathTest, TheStackOfAnEarlierCellIsNotThatOfTheDeath) {
+  // It resists until its stack has been dumped, and then ends by itself.
+  CellOutcome resisted = Run(R"(
+import time
+def resist():
+    end = time.monotonic() + 2.5
+    while time.monotonic() < end:
+        try: time.sleep(0.1)
+        except KeyboardInterrupt: pass
+resist()
+)",
+                             {.timeout = absl::Milliseconds(100)});
+  ASSERT_EQ(resisted.state, StateAfter::kKept) << resisted.state_detail;
+  CellOutcome outcome = Run("import ctypes\nctypes.string_at(0)");
+  ExpectDeath(outcome, "died of SIGSEGV");
+  EXPECT_THAT(outcome.death->python_stack,
+              AllOf(HasSubstr("File \"<cell 3>\", line 2 in <module>\n"), Not(HasSubstr("resist"))));
+}
+
 TEST_F(DeathTest, ASegmentationFaultNamesTheSignalAndThePythonStack) {
   CellOutcome outcome =
       Run("import ctypes\ndef crash():\n    ctypes.string_at(0)\nprint('last words')\ncrash()");

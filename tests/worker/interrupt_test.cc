@@ -327,6 +327,21 @@ TEST_F(InterruptTest, ACellThatEndsInTimeIsNotTimedOut) {
   EXPECT_FALSE(outcome.timed_out);
 }
 
+TEST_F(InterruptTest, ACellCanInterruptItself) {
+  const char* const ways[] = {"signal.raise_signal(signal.SIGINT)", "_thread.interrupt_main()",
+                              "signal.pthread_kill(threading.get_ident(), signal.SIGINT)",
+                              "os.kill(os.getpid(), signal.SIGINT)"};
+  Run("import _thread, os, signal, threading, time");
+  for (int round = 0; round < 2; ++round) {
+    for (const std::string way : ways) {
+      EXPECT_THAT(Run(way + "\nfor i in range(100): pass\n'went on'"), Fails("KeyboardInterrupt"))
+          << way << round;
+    }
+    // What the host sent says nothing of what the cell sends later.
+    ExpectKept(Run("time.sleep(100)", {.timeout = absl::Milliseconds(50)}), "interrupted");
+  }
+}
+
 // --- at any moment ------------------------------------------------------------------------------
 
 class MomentTest : public ::testing::Test {
