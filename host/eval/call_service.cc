@@ -55,9 +55,6 @@ class CallService::RunningCall : public CallObserver {
   void OnDisplay(const wire::Display& display) override {
     ToAll([&](CallObserver& to) { to.OnDisplay(display); });
   }
-  void OnNotice(const std::string& text) override {
-    ToAll([&](CallObserver& to) { to.OnNotice(text); });
-  }
   void OnBackgroundText(Stream stream, std::string_view text) override {
     ToAll([&](CallObserver& to) { to.OnBackgroundText(stream, text); });
   }

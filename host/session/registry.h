@@ -135,9 +135,8 @@ class SessionRegistry {
   // Whose hold a waiting request waits for; 0 when it does not wait for one.
   TicketId HolderBefore(TicketId ticket) const;
 
-  // An owner leaves the sessions of that id, or all of them. A session that had owners and has none
-  // left is closed as soon as no call wants it.
-  void Leave(const std::string& owner, const std::string& id);
+  // An owner leaves all sessions. One that had owners and has none left is closed as soon as no
+  // call wants it.
   void Leave(const std::string& owner);
 
   // Closes the sessions of that id; a call that runs on one is ended. False when there is none;

@@ -55,13 +55,6 @@ absl::Status SessionRegistry::MakeRoom() {
   return absl::OkStatus();
 }
 
-void SessionRegistry::Leave(const std::string& owner, const std::string& id) {
-  for (OpenSession& open : sessions_) {
-    if (open.key.id != id || open.owners.erase(owner) == 0) continue;
-    if (open.idle()) Rest(open);
-  }
-}
-
 void SessionRegistry::Leave(const std::string& owner) {
   for (OpenSession& open : sessions_) {
     if (open.owners.erase(owner) > 0 && open.idle()) Rest(open);

@@ -58,7 +58,7 @@ TEST_F(CallServiceTest, CancelsACallThatWaitsWithoutRunningIt) {
   EXPECT_TRUE(service_->Cancel(running->id));
   const absl::StatusOr<CallResult> cancelled = Finish(*running);
   EXPECT_EQ(cancelled->status, CallStatus::kCancelled);
-  EXPECT_THAT(cancelled->session_state, "kept");
+  EXPECT_THAT(cancelled->session_state, StateAfter::kKept);
   EXPECT_FALSE(service_->Cancel(running->id));
   EXPECT_FALSE(std::filesystem::exists(directory_ / "ran"));
 }
@@ -85,7 +85,7 @@ TEST_F(CallServiceTest, ACancelReachesACellThatWaitsForASnapshot) {
     const absl::StatusOr<CallResult> result = Finish(*call);
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(result->status, CallStatus::kCancelled);
-    EXPECT_EQ(result->session_state, "kept");
+    EXPECT_EQ(result->session_state, StateAfter::kKept);
     EXPECT_EQ(Value("a", "x"), "1");
   }
 }
