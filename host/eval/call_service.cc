@@ -148,19 +148,14 @@ CallService::~CallService() {
 
 CallId CallService::Submit(Call call, CallObserver* observer, ResultCallback done) {
   const CallId id = next_id_++;
-  CallId parent = 0;
-  if (!call.parent.empty()) {
-    absl::StatusOr<CallId> named = CallOf(call.parent);
-    if (!named.ok() || !calls_.contains(*named) || calls_[*named]->result) {
-      loop_.Post(
-          [done = std::move(done), status = NoSuchCall(call.parent)]() mutable { done(status); });
-      return id;
-    }
-    parent = *named;
-  }
+  const absl::StatusOr<CallId> parent = ParentOf(call);
   auto& running =
       *(calls_[id] = std::make_unique<RunningCall>(id, std::move(call), observer, std::move(done)));
-  running.parent = parent;
+  if (!parent.ok()) {
+    loop_.Post([this, &running, status = parent.status()] { Finish(running, status); });
+    return id;
+  }
+  running.parent = *parent;
   if (running.call.background_after) {
     running.background_timer =
         loop_.After(*running.call.background_after, [this, &running] { OnBackground(running); });
@@ -172,10 +167,10 @@ CallId CallService::Submit(Call call, CallObserver* observer, ResultCallback don
                         .opening_interpreter = running.call.opening_interpreter,
                         .per_call = running.call.mode == CallMode::kPerCall,
                         .owner = running.call.owner};
-  if (parent != 0) {
-    query.is_waited_for_by = [this, &running, parent](TicketId holder) {
+  if (running.parent != 0) {
+    query.is_waited_for_by = [this, &running](TicketId holder) {
       const CallId held_by = CallWithTicket(holder);
-      if (!WaitsFor(held_by, parent)) return false;
+      if (!WaitsFor(held_by, running.parent)) return false;
       running.held_by = held_by;
       return true;
     };
@@ -184,6 +179,15 @@ CallId CallService::Submit(Call call, CallObserver* observer, ResultCallback don
       std::move(query),
       [this, &running](absl::StatusOr<SessionHold> hold) { OnHold(running, std::move(hold)); });
   return id;
+}
+
+absl::StatusOr<CallId> CallService::ParentOf(const Call& call) const {
+  if (call.parent.empty()) return CallId{0};
+  const absl::StatusOr<CallId> parent = CallOf(call.parent);
+  if (!parent.ok()) return parent;
+  const auto found = calls_.find(*parent);
+  if (found == calls_.end() || found->second->result) return NoSuchCall(call.parent);
+  return parent;
 }
 
 void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {

@@ -104,6 +104,8 @@ class CallService : private SessionListener {
   void ShowToWatchers(RunningCall& call);
   void OnBackground(RunningCall& call);
   void Finish(RunningCall& call, absl::StatusOr<CallResult> result);
+  // 0 when it names none.
+  absl::StatusOr<CallId> ParentOf(const Call& call) const;
   void ForgetOldResults();
   bool IsOn(const RunningCall& call, const std::string& session) const;
   bool WaitsFor(CallId waiting, CallId ancestor_of) const;

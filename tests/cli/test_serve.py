@@ -270,6 +270,12 @@ class BareRequests(ServeTest):
 
 
 class Ends(ServeTest):
+    def test_a_client_that_exits_before_it_hears_that_its_call_has_no_parent_does_no_harm(self):
+        client = self.serve()
+        # In one piece, so that both are read before anything is answered.
+        client.send_bytes(b'{"id":1,"type":"eval","parent":"call-99","cells":[{"code":"1"}]}\n{"type":"exit"}\n')
+        self.assertEqual(self.end(client), ([], 0))
+
     def test_at_the_end_of_input_what_is_under_way_is_answered(self):
         requests = "".join(json.dumps({"id": i, "type": "eval", "stream": False, "session": f"s{i % 3}",
                                        "cells": [{"code": f"import time; time.sleep(0.1); {i}"}]}) + "\n"

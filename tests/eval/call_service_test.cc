@@ -129,6 +129,18 @@ TEST_F(CallServiceTest, LeavesALongCallToRunInTheBackground) {
   EXPECT_FALSE(CallOf("call-x").ok());
 }
 
+TEST_F(CallServiceTest, ACallOfNoParentIsRefusedUnlessItIsAbandonedFirst) {
+  const Call call = {.session = "a", .parent = "call-99", .cells = {{.code = "1"}}};
+  auto abandoned = Submit(call);
+  service_->Abandon(abandoned->id);
+  EXPECT_EQ(Run(call).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(abandoned->result.has_value());
+  // Not even by one that guesses its own name.
+  const Call own = {
+      .session = "a", .parent = HandleOf(abandoned->id + 2), .cells = {{.code = "1"}}};
+  EXPECT_EQ(Run(own).status().code(), absl::StatusCode::kNotFound);
+}
+
 TEST_F(CallServiceTest, CancelsACallInTheBackground) {
   auto call = Submit(
       {.session = "a", .background_after = absl::ZeroDuration(), .cells = {{.code = kSleep}}});
