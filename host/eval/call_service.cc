@@ -122,7 +122,7 @@ class CallService::RunningCall : public CallObserver {
   std::unique_ptr<CallRunner> runner;
   std::optional<SessionHold> hold;  // gone before the runner, which it may still call
   EventLoop::TimerId background_timer = 0;
-  std::map<uint64_t, Waiter> waiters;
+  std::map<WaiterId, Waiter> waiters;
   std::optional<absl::StatusOr<CallResult>> result;  // of a call that ended in the background
 
  private:
@@ -252,7 +252,7 @@ void CallService::Finish(RunningCall& call, absl::StatusOr<CallResult> result) {
     call.result = std::move(result);
     return ForgetOldResults();
   }
-  std::map<uint64_t, RunningCall::Waiter> waiters = std::move(call.waiters);
+  std::map<WaiterId, RunningCall::Waiter> waiters = std::move(call.waiters);
   calls_.erase(call.id);
   for (auto& [number, waiter] : waiters) {
     loop_.Cancel(waiter.timer);
@@ -292,11 +292,12 @@ void CallService::Abandon(CallId id) {
   Cancel(id);
 }
 
-void CallService::Wait(CallId id, absl::Duration limit, ResultCallback done) {
+WaiterId CallService::Wait(CallId id, absl::Duration limit, ResultCallback done) {
+  const WaiterId number = next_waiter_++;
   auto found = calls_.find(id);
   if (found == calls_.end() || found->second->done) {
     loop_.Post([done = std::move(done), id]() mutable { done(NoSuchCall(HandleOf(id))); });
-    return;
+    return number;
   }
   RunningCall& call = *found->second;
   if (call.result) {
@@ -304,9 +305,8 @@ void CallService::Wait(CallId id, absl::Duration limit, ResultCallback done) {
       done(std::move(result));
     });
     calls_.erase(found);
-    return;
+    return number;
   }
-  const uint64_t number = next_waiter_++;
   RunningCall::Waiter& waiter = call.waiters[number];
   waiter.done = std::move(done);
   waiter.timer = loop_.After(limit, [&call, number] {
@@ -314,6 +314,14 @@ void CallService::Wait(CallId id, absl::Duration limit, ResultCallback done) {
     timed_out.mapped().done(call.SoFar());
   });
 }
+  return number;
+}
+
+void CallService::StopWaiting(WaiterId waiter) {
+  for (auto& [id, call] : calls_) {
+    const auto stopped = call->waiters.extract(waiter);
+    if (!stopped.empty()) return loop_.Cancel(stopped.mapped().timer);
+  }
 
 absl::StatusOr<CallResult> CallService::Tail(CallId id) const {
   auto found = calls_.find(id);

@@ -125,9 +125,12 @@ void Connection::Do(const RequestId& id, WaitRequest request) {
   absl::StatusOr<CallId> call = CallOf(request.handle);
   if (!call.ok()) return Send(RefusedFrame(id, call.status()));
   using Result = absl::StatusOr<CallResult>;
-  server_.service_.Wait(*call, request.limit, Later<Result>([this, id](Result result) {
-    Send(result.ok() ? ResultFrame(id, *result) : RefusedFrame(id, result.status()));
-  }));
+  const auto wait = waits_.insert(waits_.end(), 0);
+  *wait =
+      server_.service_.Wait(*call, request.limit, Later<Result>([this, id, wait](Result result) {
+        waits_.erase(wait);
+        Send(result.ok() ? ResultFrame(id, *result) : RefusedFrame(id, result.status()));
+      }));
 }
 
 void Connection::Do(const RequestId& id, TailRequest request) {
@@ -212,6 +215,7 @@ void Connection::Do(const RequestId& id, HandoverRequest) {
 }
 
 void Connection::GiveUp() {
+  for (WaiterId wait : waits_) server_.service_.StopWaiting(wait);
   calls_.GiveUp();
   if (server_.bridge_.Forget(*this)) server_.registry_.RenewOffers();
   for (const std::string& owner : std::exchange(owners_, {})) server_.RemoveOwner(owner);

@@ -4,6 +4,7 @@
 // Lives on the loop's thread.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <set>
 #include <string>
@@ -89,6 +90,7 @@ class Connection : private LineStream::Listener, private Answerer {
   Room room_;
   ClientCalls calls_;
   ClientWatches watches_;
+  std::list<WaiterId> waits_;     // for calls in the background
   std::set<std::string> owners_;  // in whose names this client has made calls
   bool ended_ = false;            // nothing more is read
   bool left_ = false;

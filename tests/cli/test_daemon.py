@@ -11,7 +11,8 @@ import threading
 import unittest
 
 from line_client import dial
-from program import DEADLINE_S, SLOWNESS, ProgramTest, Terminal, processes_marked, until_there, wait_until
+from program import (DEADLINE_S, SLOWNESS, ProgramTest, Terminal, prints_when_there, processes_marked, until_there,
+                     wait_until)
 
 
 class DaemonTest(ProgramTest):
@@ -210,6 +211,20 @@ class Sessions(DaemonTest):
             self.assertEqual(code, 1)
             self.assertIn(what, out)
         self.assertEqual(self.run_cellar("cancel", running), (2, "", f'cellar: no call "{running}" is under way\n'))
+
+    def test_a_result_is_kept_when_the_client_that_waits_for_it_leaves(self):
+        gate = os.path.join(self.env["XDG_RUNTIME_DIR"], "gate")
+        handle = self.run_in_session("--detach", f"{until_there(gate)}\n6 * 7")[1].strip()
+        leaver = self.connect()
+        leaver.eval("1", session="owned", owner="me")
+        leaver.send(id="w", type="wait", call=handle)
+        leaver.ask("hello")  # the wait has been read
+        leaver.connection.shutdown(socket.SHUT_RDWR)
+        stays = self.connect()
+        wait_until(lambda: [s["id"] for s in stays.ask("sessions")["sessions"]] == ["work"], "its leaving noticed")
+        os.mkdir(gate)
+        wait_until(lambda: stays.ask("tail", call=handle)["status"] != "running", "the call has ended")
+        self.assertEqual(self.run_cellar("wait", handle), (0, "42\n", ""))
 
     def test_ctrl_c_interrupts_that_call_only(self):
         terminal = Terminal(self, "eval", "-s", "work", "print('one'); import time; time.sleep(60)")

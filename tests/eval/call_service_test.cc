@@ -129,6 +129,21 @@ TEST_F(CallServiceTest, LeavesALongCallToRunInTheBackground) {
   EXPECT_FALSE(CallOf("call-x").ok());
 }
 
+TEST_F(CallServiceTest, AResultIsKeptWhenTheOneWhoWaitedForItHasGone) {
+  auto call = Submit({.session = "a",
+                      .background_after = absl::ZeroDuration(),
+                      .cells = {{.code = "import os, time\n"
+                                         "while not os.path.exists('go'): time.sleep(0.01)\n42"}}});
+  EXPECT_EQ(Finish(*call)->status, CallStatus::kRunning);
+  bool is_told = false;
+  service_->StopWaiting(service_->Wait(call->id, absl::Seconds(20),
+                                       [&](const absl::StatusOr<CallResult>&) { is_told = true; }));
+  std::ofstream(directory_ / "go") << "";
+  RunUntil([&] { return service_->Tail(call->id)->status == CallStatus::kOk; });
+  EXPECT_EQ(ValueOf(*service_->Tail(call->id)), "42");
+  EXPECT_FALSE(is_told);
+}
+
 TEST_F(CallServiceTest, ACallOfNoParentIsRefusedUnlessItIsAbandonedFirst) {
   const Call call = {.session = "a", .parent = "call-99", .cells = {{.code = "1"}}};
   auto abandoned = Submit(call);
