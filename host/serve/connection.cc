@@ -197,6 +197,7 @@ void Connection::Withdraw(uint64_t call) {
 // What is under way is given up; what is in the outbox is still sent.
 void Connection::Do(const RequestId&, ExitRequest) {
   GiveUp();
+  wants_no_more_ = true;
   stream_.StopReading();
   ended_ = true;
   LeaveIfDone();
@@ -221,9 +222,10 @@ void Connection::GiveUp() {
   for (const std::string& owner : std::exchange(owners_, {})) server_.RemoveOwner(owner);
 }
 
-// The client has sent its last request, and each has been answered and the answers written.
+// The client has sent its last request, and each has been answered that it wants an answer to, and
+// the answers written.
 void Connection::LeaveIfDone() {
-  if (ended_ && room_.empty() && stream_.drained()) Leave();
+  if (ended_ && (wants_no_more_ || room_.empty()) && stream_.drained()) Leave();
 }
 
 void Connection::Leave(absl::Status why) {

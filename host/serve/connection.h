@@ -93,6 +93,7 @@ class Connection : private LineStream::Listener, private Answerer {
   std::list<WaiterId> waits_;     // for calls in the background
   std::set<std::string> owners_;  // in whose names this client has made calls
   bool ended_ = false;            // nothing more is read
+  bool wants_no_more_ = false;    // nor answered
   bool left_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

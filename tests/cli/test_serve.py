@@ -276,6 +276,14 @@ class Ends(ServeTest):
         client.send_bytes(b'{"id":1,"type":"eval","parent":"call-99","cells":[{"code":"1"}]}\n{"type":"exit"}\n')
         self.assertEqual(self.end(client), ([], 0))
 
+    def test_exit_does_not_wait_for_a_call_in_the_background(self):
+        client = self.serve()
+        done = client.eval("import time; time.sleep(60)", background_after=0)
+        client.send(id="w", type="wait", call=done["result"]["handle"])
+        client.send(type="exit")
+        self.assertIsNone(client.read_frame())
+        self.assertEqual(self.process.wait(DEADLINE_S), 0)
+
     def test_at_the_end_of_input_what_is_under_way_is_answered(self):
         requests = "".join(json.dumps({"id": i, "type": "eval", "stream": False, "session": f"s{i % 3}",
                                        "cells": [{"code": f"import time; time.sleep(0.1); {i}"}]}) + "\n"
