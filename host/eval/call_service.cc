@@ -135,11 +135,11 @@ class CallService::RunningCall : public CallObserver {
 
 CallService::CallService(EventLoop& loop, SessionRegistry& registry)
     : loop_(loop), registry_(registry) {
-  registry_.Listen(this);
+  registry_.Add(*this);
 }
 
 CallService::~CallService() {
-  registry_.Listen(nullptr);
+  registry_.Remove(*this);
   for (auto& [id, call] : calls_) {
     loop_.Cancel(call->background_timer);
     for (auto& [number, waiter] : call->waiters) loop_.Cancel(waiter.timer);
@@ -198,6 +198,7 @@ void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {
   if (!hold.ok()) return Finish(call, hold.status());
   call.hold.emplace(*std::move(hold));
   ShowToWatchers(call);
+  call.hold->TellUnheard(call.observer);
   Call ready = call.call;
   if (!ready.cwd.empty()) ready.cwd = call.hold->key().cwd;
   if (!ready.enter.empty()) ready.cwd = ready.enter;
@@ -435,7 +436,16 @@ void CallService::Tell(const std::string& session, SessionChange change) {
   for (auto watcher = first; watcher != last; ++watcher) watcher->second->OnChange(change);
 }
 
-void CallService::OnBackgroundText(const std::string& id, Stream stream, std::string_view text) {
+bool CallService::HearsBackground(const std::string& id, TicketId holder) const {
+  return CallWithTicket(holder) != 0 || IsWatched(id);
+}
+
+void CallService::OnBackgroundText(const std::string& id, TicketId holder, Stream stream,
+                                   std::string_view text) {
+  // Between two of its cells.
+  if (const CallId call = CallWithTicket(holder); call != 0) {
+    return calls_.at(call)->OnBackgroundText(stream, text);
+  }
   const auto [first, last] = watchers_.equal_range(id);
   for (auto watcher = first; watcher != last; ++watcher) {
     watcher->second->OnBackgroundText(stream, text);

@@ -97,7 +97,9 @@ class CallService : private SessionListener {
     Audience audience;
   };
 
-  void OnBackgroundText(const std::string& id, Stream stream, std::string_view text) override;
+  bool HearsBackground(const std::string& id, TicketId holder) const override;
+  void OnBackgroundText(const std::string& id, TicketId holder, Stream stream,
+                        std::string_view text) override;
   void OnClosing(const std::string& id) override { Tell(id, SessionChange::kClosed); }
   bool IsWatched(const std::string& id) const override { return watchers_.contains(id); }
 

@@ -5,7 +5,7 @@ import os
 import signal
 import unittest
 
-from program import DEADLINE_S, Screen, Terminal, wait_until
+from program import DEADLINE_S, Screen, Terminal, prints_when_there, wait_until
 from prompt import SLEEP, AtPrompt
 from test_daemon import DaemonTest
 
@@ -100,6 +100,27 @@ class Watches(AttachTest):
         self.assertEqual(self.watcher.done("w")["error"],
                          {"ename": "InvalidRequest", "evalue": "id: a watch of that id is under way"})
 
+    def test_background_output_that_was_watched_is_not_told_again_with_the_next_call(self):
+        gate = os.path.join(self.state, "gate")
+        self.watcher.eval(prints_when_there(gate, "late"), session="work")
+        os.mkdir(gate)
+        self.assertEqual(self.watcher.printed("w", until="\n"), "late\n")
+        self.watcher.send(id="a", type="eval", session="work", cells=[{"code": "1"}])
+        self.assertEqual([frame["type"] for frame in self.watcher.frames_of("a")],
+                         ["started", "result", "finished", "done"])
+
+    def test_background_output_that_nobody_watched_is_told_with_the_next_that_somebody_watches(self):
+        self.watcher.ask("cancel", call="w")
+        gates = [os.path.join(self.state, name) for name in ("first", "second")]
+        self.watcher.eval(*(prints_when_there(gate, os.path.basename(gate)) for gate in gates), session="work")
+        os.mkdir(gates[0])
+        wait_until(lambda: os.path.exists(gates[0] + ".printed"), "the first line printed")
+        late = self.connect()
+        late.send(id="w", type="watch", session="work")
+        late.next_frame("w", "state")
+        os.mkdir(gates[1])
+        self.assertEqual(late.printed("w", until="second\n"), "first\nsecond\n")
+
 
 class IdleWatch(AttachTest):
     def test_a_session_that_is_watched_is_not_closed_for_being_idle(self):
@@ -121,6 +142,14 @@ class Prompt(AttachTest):
         screen.keys("C-d")
         wait_until(lambda: "idle" in self.sessions(), "the session after the prompt")
         self.assertEqual(self.run_in_session("x")[1], "42\n")
+
+    def test_what_was_printed_before_it_came_is_shown_with_the_first_cell(self):
+        gate = os.path.join(self.state, "gate")
+        self.run_in_session(prints_when_there(gate, "late"))
+        os.mkdir(gate)
+        wait_until(lambda: os.path.exists(gate + ".printed"), "the line printed")
+        screen = self.screen(at="work In [2]:")
+        screen.enter("'mine'", "work In [2]: 'mine'\nlate\n'mine'\nwork In [3]:")
 
     def test_the_cells_of_others_are_shown_above_what_is_typed(self):
         screen = self.screen()

@@ -226,6 +226,14 @@ class Sessions(DaemonTest):
         wait_until(lambda: stays.ask("tail", call=handle)["status"] != "running", "the call has ended")
         self.assertEqual(self.run_cellar("wait", handle), (0, "42\n", ""))
 
+    def test_what_was_printed_between_two_calls_is_shown_with_the_second(self):
+        gate = os.path.join(self.env["XDG_RUNTIME_DIR"], "gate")
+        self.assertEqual(self.run_in_session(prints_when_there(gate, "late")), (0, "", ""))
+        os.mkdir(gate)
+        wait_until(lambda: os.path.exists(gate + ".printed"), "the line printed")
+        self.assertEqual(self.run_in_session("1"), (0, "late\n1\n", ""))
+        self.assertEqual(self.run_in_session("2"), (0, "2\n", ""))
+
     def test_ctrl_c_interrupts_that_call_only(self):
         terminal = Terminal(self, "eval", "-s", "work", "print('one'); import time; time.sleep(60)")
         terminal.wait_for("one")
