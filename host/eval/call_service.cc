@@ -385,6 +385,7 @@ CallId CallService::CallerOf(uint64_t bridge_call) const {
 }
 
 void CallService::Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done) {
+  query.runs_cells = false;
   registry_.Acquire(std::move(query),
                     [this, done = std::move(done)](absl::StatusOr<SessionHold> hold) mutable {
                       if (!hold.ok()) return done(hold.status());

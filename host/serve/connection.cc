@@ -83,14 +83,11 @@ void Connection::Do(const RequestId& id, EvalRequest request) {
   ClientCalls::Running& running = AddCall(id, std::move(stream), request.call.owner);
   CallObserver* observer = running.stream.get();
   if (!request.stream) observer = &running.stream->last_line();
-  const std::string session = request.call.session;
-  running.call =
-      server_.service_.Submit(std::move(request.call), observer,
-                              [this, id, session](const absl::StatusOr<CallResult>& result) {
-                                calls_.Remove(id)->Finish(result);
-                                server_.options_.on_used(session);
-                                LeaveIfDone();
-                              });
+  running.call = server_.service_.Submit(std::move(request.call), observer,
+                                         [this, id](const absl::StatusOr<CallResult>& result) {
+                                           calls_.Remove(id)->Finish(result);
+                                           LeaveIfDone();
+                                         });
 }
 
 absl::Status Connection::CheckCall(const RequestId& id) const {

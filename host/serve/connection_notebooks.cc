@@ -47,14 +47,12 @@ void Connection::Do(const RequestId& id, NotebookSessionRun request) {
   CallStream* streamed = request.stream ? stream.get() : nullptr;
   ClientCalls::Running& running = AddCall(id, std::move(stream), request.owner);
   using Outcome = absl::StatusOr<NotebookJob::Outcome>;
-  const std::string session = request.session;
   running.notebook = &server_.RunNotebook(
-      std::move(request), streamed, [this, alive = alive_, id, session](const Outcome& outcome) {
+      std::move(request), streamed, [this, alive = alive_, id](const Outcome& outcome) {
         const std::unique_ptr<CallStream> stream = *alive ? calls_.Remove(id) : nullptr;
         if (stream == nullptr) return;  // the client is gone
         stream->FlushText();
         Send(outcome.ok() ? NotebookFrame(id, *outcome) : RefusedFrame(id, outcome.status()));
-        if (!session.empty()) server_.options_.on_used(session);
         LeaveIfDone();
       });
 }

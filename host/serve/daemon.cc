@@ -48,10 +48,12 @@ Daemon::Daemon(EventLoop& loop, SessionRegistry& registry, CallService& service,
               {.offer = options_.offer,
                .on_left = [this](const absl::Status& why) { OnLeft(why); },
                .on_shutdown = [this] { End("asked to"); },
-               .on_used = [this](const std::string& session) { OnUsed(session); },
-               .on_closed = [this](const std::string& session) { journal_.Remove(session); }}) {}
+               .on_closed = [this](const std::string& session) { journal_.Remove(session); }}) {
+  registry_.Add(journal_);
+}
 
 Daemon::~Daemon() {
+  registry_.Remove(journal_);
   if (socket_) loop_.Unwatch(socket_.get());
   loop_.Cancel(idle_timer_);
   loop_.Cancel(accept_timer_);
@@ -128,10 +130,6 @@ void Daemon::CheckIdle() {
   if (MonotonicNow() - last_busy_ >= options_.idle_exit) return End("nothing to do");
   const absl::Duration wait = std::min(options_.idle_exit / 4, absl::Duration(absl::Minutes(1)));
   idle_timer_ = loop_.After(wait, [this] { CheckIdle(); });
-}
-
-void Daemon::OnUsed(const std::string& session) {
-  if (registry_.Find(session) != nullptr) journal_.Add(session);
 }
 
 void Daemon::End(std::string_view reason) {

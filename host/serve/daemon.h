@@ -48,7 +48,6 @@ class Daemon {
   void Accept();
   void OnLeft(const absl::Status& why);
   void CheckIdle();
-  void OnUsed(const std::string& session);
   void End(std::string_view reason);
 
   EventLoop& loop_;

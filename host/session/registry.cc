@@ -209,13 +209,13 @@ void SessionRegistry::Grant(OpenSession& open) {
   open.holder = request.ticket;
   open.use = next_use_++;
   open.last_used = MonotonicNow();
+  if (request.query.runs_cells) Use(open);
   loop_.Cancel(open.idle_timer);
   loop_.Post([held = std::move(request.held),
               hold = SessionHold(*this, request.ticket, *open.session, open.key,
                                  open.settings)]() mutable { held(std::move(hold)); });
 }
 
-void SessionRegistry::Release(TicketId ticket) {
 void SessionRegistry::Use(OpenSession& open) {
   if (open.per_call || std::exchange(open.used, true)) return;
   for (SessionListener* listener : listeners_) listener->OnUsed(open.key.id);
@@ -226,6 +226,7 @@ SessionRegistry::OpenSession& SessionRegistry::HeldBy(TicketId ticket) {
                        [ticket](const OpenSession& open) { return open.holder == ticket; });
 }
 
+void SessionRegistry::Release(TicketId ticket) {
   OpenSession& held = HeldBy(ticket);
   held.holder = 0;
   held.last_used = MonotonicNow();
@@ -313,6 +314,7 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
                             open.opened = open.last_used = MonotonicNow();
                             open.use = next_use_++;
                             Connect(open);
+                            Use(open);
                             Rest(open);
                             done(std::move(made->standing));
                           });

@@ -118,7 +118,7 @@ void SessionRegistry::Forget(OpenSession& open) {
 }
 
 void SessionRegistry::Evict(OpenSession& open, std::string reason, EventLoop::Task when_closed) {
-  if (open.session->cells_run() > 0) lost_.Note(open.key.id, std::move(reason));
+  if (open.used) lost_.Note(open.key.id, std::move(reason));
   StartClosing(open, std::move(when_closed));
 }
 

@@ -304,6 +304,19 @@ class Daemon(DaemonTest):
         self.run_cellar("daemon", "stop")
         self.assertEqual(json.loads(self.run_in_session("--json", "1")[1])["session"]["state"], "kept")
 
+    def test_all_sessions_that_had_state_are_known_to_the_next_daemon(self):
+        self.run_in_session("x = 1")
+        self.run_cellar("branch", "work", "branch")
+        handle = self.run_cellar("eval", "-s", "detached", "--detach", "x = 1")[1].strip()
+        self.run_cellar("wait", handle)
+        watcher = self.connect()
+        watcher.send(id="w", type="watch", session="only seen")
+        watcher.next_frame("w", "state")
+        self.run_cellar("daemon", "stop")
+        states = {name: json.loads(self.run_cellar("eval", "-s", name, "--json", "1")[1])["session"]["state"]
+                  for name in ("work", "branch", "detached", "only seen")}
+        self.assertEqual(states, {"work": "fresh", "branch": "fresh", "detached": "fresh", "only seen": "kept"})
+
     def test_a_killed_daemon_is_replaced_and_its_stale_socket_cleared(self):
         self.run_in_session("x = 1")
         os.kill(self.daemon_pid(), signal.SIGKILL)
