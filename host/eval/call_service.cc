@@ -314,7 +314,6 @@ WaiterId CallService::Wait(CallId id, absl::Duration limit, ResultCallback done)
     auto timed_out = call.waiters.extract(number);
     timed_out.mapped().done(call.SoFar());
   });
-}
   return number;
 }
 
@@ -323,6 +322,7 @@ void CallService::StopWaiting(WaiterId waiter) {
     const auto stopped = call->waiters.extract(waiter);
     if (!stopped.empty()) return loop_.Cancel(stopped.mapped().timer);
   }
+}
 
 absl::StatusOr<CallResult> CallService::Tail(CallId id) const {
   auto found = calls_.find(id);
@@ -419,13 +419,16 @@ void CallService::Unwatch(SessionWatcher& watcher) {
 
 CallId CallService::Enter(Visit visit) {
   const CallId id = next_id_++;
-  Visiting& visiting = visits_[id];
-  visiting.visit = std::move(visit);
+  visits_[id].visit = std::move(visit);
+  return id;
+}
+
+void CallService::Show(CallId visit) {
+  Visiting& visiting = visits_.at(visit);
   const auto [first, last] = watchers_.equal_range(visiting.visit.session);
   for (auto watcher = first; watcher != last; ++watcher) {
-    visiting.audience.Add(*watcher->second, {.handle = HandleOf(id), .by = visiting.visit.by});
+    visiting.audience.Add(*watcher->second, {.handle = HandleOf(visit), .by = visiting.visit.by});
   }
-  return id;
 }
 
 void CallService::Leave(CallId visit) {

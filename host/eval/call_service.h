@@ -77,9 +77,10 @@ class CallService : private SessionListener {
     // What the cell under way has done before somebody looked.
     std::function<void(CallObserver& newcomer)> recount;
   };
-  // Those who watch the session are told of a visit as they are of a call, and may cancel it. What
-  // it does is to be told to its audience, until it leaves.
+  // Those who watch the session are told of a visit as they are of a call, once it is shown to
+  // them, and may cancel it. What it does is to be told to its audience, until it leaves.
   CallId Enter(Visit visit);
+  void Show(CallId visit);
   CallObserver& AudienceOf(CallId visit) { return visits_.at(visit).audience; }
   void Leave(CallId visit);
 
@@ -103,14 +104,14 @@ class CallService : private SessionListener {
   void OnClosing(const std::string& id) override { Tell(id, SessionChange::kClosed); }
   bool IsWatched(const std::string& id) const override { return watchers_.contains(id); }
 
+  // 0 when it names none.
+  absl::StatusOr<CallId> ParentOf(const Call& call) const;
   void OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold);
   void Start(RunningCall& call, Session& session, Call ready);
   void RunNested(RunningCall& call);
   void ShowToWatchers(RunningCall& call);
   void OnBackground(RunningCall& call);
   void Finish(RunningCall& call, absl::StatusOr<CallResult> result);
-  // 0 when it names none.
-  absl::StatusOr<CallId> ParentOf(const Call& call) const;
   void ForgetOldResults();
   bool IsOn(const RunningCall& call, const std::string& session) const;
   bool WaitsFor(CallId waiting, CallId ancestor_of) const;

@@ -79,7 +79,7 @@ CallStream::Send Connection::Sender() {
 
 void Connection::Do(const RequestId& id, EvalRequest request) {
   auto stream = CallStream::Create(server_.loop_, request.is_bare, id, Sender());
-  if (absl::Status status = CheckCall(id); !status.ok()) return stream->Finish(status);
+  if (absl::Status status = CheckStart(id); !status.ok()) return stream->Finish(status);
   ClientCalls::Running& running = AddCall(id, std::move(stream), request.call.owner);
   CallObserver* observer = running.stream.get();
   if (!request.stream) observer = &running.stream->last_line();
@@ -90,9 +90,12 @@ void Connection::Do(const RequestId& id, EvalRequest request) {
                                          });
 }
 
-absl::Status Connection::CheckCall(const RequestId& id) const {
+absl::Status Connection::CheckStart(const RequestId& id) const {
   if (!server_.options_.unavailable.ok()) return server_.options_.unavailable;
-  return calls_.Check(id, line_bytes_);
+  if (calls_.Has(id) || watches_.Has(id)) {
+    return absl::InvalidArgumentError("id: a call or a watch of that id is under way");
+  }
+  return room_.Check(line_bytes_);
 }
 
 ClientCalls::Running& Connection::AddCall(const RequestId& id, std::unique_ptr<CallStream> stream,
@@ -112,9 +115,7 @@ void Connection::Do(const RequestId& id, CancelRequest request) {
 }
 
 void Connection::Do(const RequestId& id, WatchRequest request) {
-  if (!server_.options_.unavailable.ok()) {
-    return Send(RefusedFrame(id, server_.options_.unavailable));
-  }
+  if (absl::Status status = CheckStart(id); !status.ok()) return Send(RefusedFrame(id, status));
   watches_.Start(id, std::move(request));
 }
 
@@ -194,9 +195,9 @@ void Connection::Withdraw(uint64_t call) {
 // What is under way is given up; what is in the outbox is still sent.
 void Connection::Do(const RequestId&, ExitRequest) {
   GiveUp();
-  wants_no_more_ = true;
   stream_.StopReading();
   ended_ = true;
+  wants_no_more_ = true;
   LeaveIfDone();
 }
 
@@ -213,8 +214,8 @@ void Connection::Do(const RequestId& id, HandoverRequest) {
 }
 
 void Connection::GiveUp() {
-  for (WaiterId wait : waits_) server_.service_.StopWaiting(wait);
   calls_.GiveUp();
+  for (WaiterId wait : waits_) server_.service_.StopWaiting(wait);
   if (server_.bridge_.Forget(*this)) server_.registry_.RenewOffers();
   for (const std::string& owner : std::exchange(owners_, {})) server_.RemoveOwner(owner);
 }

@@ -67,8 +67,8 @@ class Connection : private LineStream::Listener, private Answerer {
   void Do(const RequestId& id, HandoverRequest request);
 
   CallStream::Send Sender();
-  // Whether a call of that id can be made now.
-  absl::Status CheckCall(const RequestId& id) const;
+  // Whether a call or a watch of that id can be started now.
+  absl::Status CheckStart(const RequestId& id) const;
   ClientCalls::Running& AddCall(const RequestId& id, std::unique_ptr<CallStream> stream,
                                 const std::string& owner);
   // A frame about it, after what the cell printed before.

@@ -42,7 +42,7 @@ void Connection::Do(const RequestId& id, NotebookFileRequest request) {
 }
 
 void Connection::Do(const RequestId& id, NotebookSessionRun request) {
-  if (absl::Status status = CheckCall(id); !status.ok()) return Send(RefusedFrame(id, status));
+  if (absl::Status status = CheckStart(id); !status.ok()) return Send(RefusedFrame(id, status));
   auto stream = CallStream::Create(server_.loop_, /*is_bare=*/false, id, Sender());
   CallStream* streamed = request.stream ? stream.get() : nullptr;
   ClientCalls::Running& running = AddCall(id, std::move(stream), request.owner);

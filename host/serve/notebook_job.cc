@@ -99,6 +99,7 @@ void NotebookJob::EnterSession() {
                                  NewcomerToRun observer(newcomer);
                                  runner_->Recount(observer);
                                }});
+  service_.Show(visit_);
 }
 
 void NotebookJob::LeaveSession() {

@@ -95,10 +95,25 @@ class Watches(AttachTest):
         self.watcher.value("1", session="not open yet")
         self.assertEqual([frame for frame in self.watcher.frames if frame["id"] == "v"], [])
 
-    def test_an_id_is_that_of_one_watch_at_a_time(self):
-        self.watcher.send(id="w", type="watch", session="other")
-        self.assertEqual(self.watcher.done("w")["error"],
-                         {"ename": "InvalidRequest", "evalue": "id: a watch of that id is under way"})
+    def test_a_watch_that_was_cancelled_does_not_take_the_place_of_the_next(self):
+        self.watcher.send_bytes(b'{"id":"v","type":"watch","session":"A"}\n'
+                                b'{"id":"x","type":"cancel","call":"v"}\n'
+                                b'{"id":"v","type":"watch","session":"B"}\n')
+        self.assertEqual(self.watcher.done("v")["status"], "ok")
+        self.assertEqual(self.watcher.next_frame("v")["session"], "B")
+
+    def test_a_notebook_of_ones_own_is_told_once_and_what_it_has_started_goes_on_being_told(self):
+        path, gate = os.path.join(self.state, "a.ipynb"), os.path.join(self.state, "gate")
+        self.run_cellar("notebook", "new", path)
+        self.run_cellar("notebook", "insert", path, "0", "--source", prints_when_there(gate, "late"))
+        self.watcher.send(id="r", type="notebook.run", file=path, session="work")
+        self.assertEqual(self.watcher.done("r")["status"], "ok")
+        self.assertTrue(self.watcher.next_frame("w")["running"]["own"])
+        self.assertEqual(self.watcher.next_frame("w"),
+                         {"type": "state", "id": "w", "session": "work", "next_cell": 3})
+        os.mkdir(gate)
+        frame = self.watcher.next_frame("w")
+        self.assertEqual((frame["type"], frame["text"], frame["background"]), ("stdout", "late\n", True))
 
     def test_background_output_that_was_watched_is_not_told_again_with_the_next_call(self):
         gate = os.path.join(self.state, "gate")

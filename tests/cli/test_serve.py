@@ -356,7 +356,15 @@ class BadClients(ServeTest):
         client.send(id="a", type="eval", cells=[{"code": "import time; time.sleep(60)"}])
         client.next_frame("a", "started")
         client.send(id="a", type="eval", cells=[{"code": "1"}])
-        self.assertEqual(client.next_frame("a", "done")["status"], "refused")
+        refused = {"ename": "InvalidRequest", "evalue": "id: a call or a watch of that id is under way"}
+        self.assertEqual(client.done("a")["error"], refused)
+        client.send(id="a", type="watch")
+        self.assertEqual(client.done("a")["error"], refused)
+        client.send(id="w", type="watch")
+        client.next_frame("w", "state")
+        for request in ({"type": "watch"}, {"type": "eval", "cells": [{"code": "1"}]}, {"type": "notebook.run", "file": "x"}):
+            client.send(id="w", **request)
+            self.assertEqual(client.done("w")["error"], refused)
         client.ask("cancel", call="a")
         self.assertEqual(client.done("a")["status"], "cancelled")
 
