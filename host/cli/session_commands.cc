@@ -17,6 +17,7 @@
 #include "host/eval/json_writer.h"
 #include "host/output/printable.h"
 #include "host/serve/dial.h"
+#include "host/serve/frame_fields.h"
 
 namespace cellar::host {
 namespace {

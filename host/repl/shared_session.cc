@@ -7,6 +7,7 @@
 #include "host/base/status.h"
 #include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
+#include "host/serve/frame_fields.h"
 
 namespace cellar::host {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "host/base/fds.h"
 #include "host/base/status.h"
+#include "host/serve/frame_fields.h"
 
 namespace cellar::host {
 namespace {
@@ -17,20 +18,6 @@ namespace {
 using nlohmann::ordered_json;
 
 }  // namespace
-
-std::string TextIn(const ordered_json& frame, const char* name) {
-  auto found = frame.find(name);
-  return found != frame.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-int64_t NumberIn(const ordered_json& frame, const char* name) {
-  auto found = frame.find(name);
-  return found != frame.end() && found->is_number() ? found->get<int64_t>() : 0;
-}
-
-std::string LineOf(const ordered_json& request) {
-  return request.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
 
 Client::Client(UniqueFd socket) : socket_(std::move(socket)), splitter_(kMaxFrameBytes) {}
 
@@ -44,7 +31,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(UniqueFd socket) {
 }
 
 absl::Status Client::Send(const ordered_json& request) {
-  if (WriteAll(socket_.get(), LineOf(request))) return absl::OkStatus();
+  CELLAR_ASSIGN_OR_RETURN(const std::string line, LineOf(request));
+  if (WriteAll(socket_.get(), line)) return absl::OkStatus();
   return absl::UnavailableError("the daemon has ended");
 }
 
@@ -69,6 +57,7 @@ absl::StatusOr<ordered_json> Client::Receive() {
 absl::StatusOr<ordered_json> Client::Ask(const ordered_json& request) {
   CELLAR_RETURN_IF_ERROR(Send(request));
   while (true) {
+  CELLAR_RETURN_IF_ERROR(ProtocolErrorIn(frame));
     CELLAR_ASSIGN_OR_RETURN(ordered_json frame, Receive());
     if (TextIn(frame, "type") == "done" && TextIn(frame, "id") == TextIn(request, "id")) {
       return frame;

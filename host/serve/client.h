@@ -15,12 +15,6 @@
 
 namespace cellar::host {
 
-// A field of a frame; empty, or 0, when it is not there or something else.
-std::string TextIn(const nlohmann::ordered_json& frame, const char* name);
-int64_t NumberIn(const nlohmann::ordered_json& frame, const char* name);
-// A request as it is sent.
-std::string LineOf(const nlohmann::ordered_json& request);
-
 // A result may carry all displays of a call.
 inline constexpr size_t kMaxFrameBytes = size_t{1} << 30;
 
@@ -35,6 +29,7 @@ class Client {
 
   absl::Status Send(const nlohmann::ordered_json& request);
   // The next frame. Unavailable at the end.
+  // InvalidArgument when it is too long.
   absl::StatusOr<nlohmann::ordered_json> Receive();
   // Sends a request and waits for its last frame.
   absl::StatusOr<nlohmann::ordered_json> Ask(const nlohmann::ordered_json& request);

@@ -19,6 +19,7 @@
 #include "host/base/fds.h"
 #include "host/base/process.h"
 #include "host/serve/daemon.h"
+#include "host/serve/frame_fields.h"
 #include "host/serve/runtime_directory.h"
 
 namespace cellar::host {

@@ -67,7 +67,7 @@ std::string ResultFrame(const RequestId& id, const CallResult& result) {
 
 std::string ProtocolErrorFrame(const absl::Status& status) {
   Frame frame("error", {});
-  WriteMessage("ProtocolError", status, frame.json());
+  WriteMessage(kProtocolError, status, frame.json());
   frame.Key("traceback").BeginArray().EndArray();
   return frame.Take();
 }

@@ -234,6 +234,12 @@ class Sessions(DaemonTest):
         self.assertEqual(self.run_in_session("1"), (0, "late\n1\n", ""))
         self.assertEqual(self.run_in_session("2"), (0, "2\n", ""))
 
+    def test_a_request_that_is_too_long_is_refused(self):
+        code = "#" + "\x01" * 12_000_000  # six times as long in JSON
+        exit_code, out, err = self.run_in_session("-", input=code.encode())
+        self.assertEqual((exit_code, out), (2, ""))
+        self.assertRegex(err, r"^cellar: the request has 72\d{6} bytes as JSON, and may have 68157440\n$")
+
     def test_ctrl_c_interrupts_that_call_only(self):
         terminal = Terminal(self, "eval", "-s", "work", "print('one'); import time; time.sleep(60)")
         terminal.wait_for("one")
