@@ -1,6 +1,6 @@
 #include "host/serve/client.h"
 
-#include <sys/socket.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -21,7 +21,13 @@ using nlohmann::ordered_json;
 
 Client::Client(UniqueFd socket) : socket_(std::move(socket)), splitter_(kMaxFrameBytes) {}
 
-absl::StatusOr<std::unique_ptr<Client>> Client::Create(UniqueFd socket) {
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(UniqueFd socket, absl::Duration limit) {
+  pollfd readable = {.fd = socket.get(), .events = POLLIN};
+  int ready = -1;
+  do {
+    ready = poll(&readable, 1, static_cast<int>(absl::ToInt64Milliseconds(limit)));
+  } while (ready < 0 && errno == EINTR);
+  if (ready == 0) return absl::DeadlineExceededError("the daemon does not answer");
   std::unique_ptr<Client> client(new Client(std::move(socket)));
   CELLAR_ASSIGN_OR_RETURN(const ordered_json hello, client->Receive());
   client->version_ = TextIn(hello, "version");
@@ -51,13 +57,13 @@ absl::StatusOr<ordered_json> Client::Receive() {
   ordered_json frame = ordered_json::parse(lines_.front(), nullptr, /*allow_exceptions=*/false);
   lines_.pop_front();
   if (!frame.is_object()) return absl::DataLossError("the daemon sent what is no frame");
+  CELLAR_RETURN_IF_ERROR(ProtocolErrorIn(frame));
   return frame;
 }
 
 absl::StatusOr<ordered_json> Client::Ask(const ordered_json& request) {
   CELLAR_RETURN_IF_ERROR(Send(request));
   while (true) {
-  CELLAR_RETURN_IF_ERROR(ProtocolErrorIn(frame));
     CELLAR_ASSIGN_OR_RETURN(ordered_json frame, Receive());
     if (TextIn(frame, "type") == "done" && TextIn(frame, "id") == TextIn(request, "id")) {
       return frame;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "host/base/unique_fd.h"
 #include "host/serve/line_splitter.h"
 #include "nlohmann/json.hpp"
@@ -20,16 +21,17 @@ inline constexpr size_t kMaxFrameBytes = size_t{1} << 30;
 
 class Client {
  public:
-  // Waits for the hello. Unavailable when the server ends instead.
-  static absl::StatusOr<std::unique_ptr<Client>> Create(UniqueFd socket);
+  // Waits for the hello. Unavailable when the server ends instead, DeadlineExceeded when it does
+  // nothing for `limit`.
+  static absl::StatusOr<std::unique_ptr<Client>> Create(UniqueFd socket, absl::Duration limit);
 
   const std::string& version() const { return version_; }
   int64_t protocol() const { return protocol_; }
   int64_t pid() const { return pid_; }
 
+  // InvalidArgument when it is too long.
   absl::Status Send(const nlohmann::ordered_json& request);
   // The next frame. Unavailable at the end.
-  // InvalidArgument when it is too long.
   absl::StatusOr<nlohmann::ordered_json> Receive();
   // Sends a request and waits for its last frame.
   absl::StatusOr<nlohmann::ordered_json> Ask(const nlohmann::ordered_json& request);

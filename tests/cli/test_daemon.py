@@ -323,6 +323,18 @@ class Daemon(DaemonTest):
                   for name in ("work", "branch", "detached", "only seen")}
         self.assertEqual(states, {"work": "fresh", "branch": "fresh", "detached": "fresh", "only seen": "kept"})
 
+    def test_a_daemon_that_does_not_answer_is_said_and_can_be_stopped(self):
+        self.run_in_session("1")
+        pid = self.daemon_pid()
+        os.kill(pid, signal.SIGSTOP)
+        said = f"the daemon (pid {pid}) does not answer; to end it, and its sessions with it: cellar daemon stop\n"
+        commands = [self.start("daemon", "status"), self.start("eval", "-s", "work", "1")]
+        outputs = [command.communicate(timeout=DEADLINE_S) for command in commands]
+        self.assertEqual([command.returncode for command in commands], [3, 3])
+        self.assertEqual(outputs, [(said.encode(), b""), (b"", f"cellar: {said}".encode())])
+        self.assertEqual(self.run_cellar("daemon", "stop"), (0, "", ""))
+        self.assertEqual(self.run_in_session("2")[:2], (0, "2\n"))
+
     def test_a_killed_daemon_is_replaced_and_its_stale_socket_cleared(self):
         self.run_in_session("x = 1")
         os.kill(self.daemon_pid(), signal.SIGKILL)
