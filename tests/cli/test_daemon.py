@@ -240,6 +240,16 @@ class Sessions(DaemonTest):
         self.assertEqual((exit_code, out), (2, ""))
         self.assertRegex(err, r"^cellar: the request has 72\d{6} bytes as JSON, and may have 68157440\n$")
 
+    def test_a_name_is_not_empty_and_not_too_long(self):
+        self.run_in_session("1")
+        self.assertEqual(self.run_cellar("branch", "work", ""), (2, "", "cellar: new_session: is empty\n"))
+        client = self.connect()
+        name = "x" * 257
+        for request in ({"type": "watch", "session": name}, {"type": "branch", "session": "work", "new_session": name},
+                        {"type": "eval", "session": name, "cells": [{"code": "1"}]}):
+            client.send(id="a", **request)
+            self.assertIn("has 257 bytes, more than 256", client.done("a")["error"]["evalue"])
+
     def test_ctrl_c_interrupts_that_call_only(self):
         terminal = Terminal(self, "eval", "-s", "work", "print('one'); import time; time.sleep(60)")
         terminal.wait_for("one")
