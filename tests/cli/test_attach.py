@@ -102,6 +102,19 @@ class Watches(AttachTest):
         self.assertEqual(self.watcher.done("v")["status"], "ok")
         self.assertEqual(self.watcher.next_frame("v")["session"], "B")
 
+    def test_characters_of_background_output_that_come_in_parts_stay_whole(self):
+        gates = [os.path.join(self.state, name) for name in ("first", "second", "last")]
+        self.watcher.eval("import os, threading, time\n"
+                          "def write():\n"
+                          f"    for gate, part in zip({gates!r}, (b'a\\xc3', b'\\xa9', b'\\xff\\n')):\n"
+                          "        while not os.path.exists(gate): time.sleep(0.01)\n"
+                          "        os.write(1, part)\n"
+                          "threading.Thread(target=write, daemon=True).start()", session="work")
+        for gate, text in zip(gates, ("a", "é", "\ufffd\n")):
+            os.mkdir(gate)
+            frame = self.watcher.next_frame("w", "stdout")
+            self.assertEqual((frame["text"], frame["background"]), (text, True))
+
     def test_a_notebook_of_ones_own_is_told_once_and_what_it_has_started_goes_on_being_told(self):
         path, gate = os.path.join(self.state, "a.ipynb"), os.path.join(self.state, "gate")
         self.run_cellar("notebook", "new", path)
