@@ -97,6 +97,25 @@ class Calls(ServeTest):
         text = "".join(f["text"] for f in client.frames_of("a") if f["type"] == "stdout")
         self.assertEqual(text, "é€😀\ufffd")
 
+    def test_characters_of_background_output_that_come_in_parts_stay_whole(self):
+        client = self.serve()
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        first, second, last = (os.path.join(folder, name) for name in ("first", "second", "last"))
+        client.eval("import os, sys, threading, time\n"
+                    "def write():\n"
+                    f"    for gate, part in (({first!r}, b'a\\xc3'), ({second!r}, b'\\xa9\\n')):\n"
+                    "        while not os.path.exists(gate): time.sleep(0.01)\n"
+                    "        sys.stdout.buffer.write(part); sys.stdout.flush()\n"
+                    "threading.Thread(target=write, daemon=True).start()")
+        client.send(id="a", type="eval", cells=[{"code": until_there(last)}])
+        client.next_frame("a", "started")
+        for gate, text in ((first, "a"), (second, "é\n")):
+            os.mkdir(gate)
+            frame = client.next_frame("a", "stdout")
+            self.assertEqual((frame["text"], frame["background"]), (text, True))
+        os.mkdir(last)
+        self.assertEqual(client.done("a")["status"], "ok")
+
     def test_a_call_can_be_left_in_the_background_and_fetched(self):
         client = self.serve()
         gate = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "gate")

@@ -135,6 +135,19 @@ TEST_F(RegistryTest, ABusySessionIsNeverClosedToMakeRoom) {
   EXPECT_EQ(Value("b", "1"), "1");
 }
 
+TEST_F(RegistryTest, ABranchThatMadeRoomBeforeItRanACellSaysSoWhenItIsWantedAgain) {
+  Start({.max_sessions = 2});
+  ASSERT_TRUE(Run("a", "x = 1").ok());
+  std::optional<absl::StatusOr<Standing>> branched;
+  registry_->Branch("a", {.id = "b"},
+                    [&](absl::StatusOr<Standing> standing) { branched = std::move(standing); });
+  RunUntil([&] { return branched.has_value(); });
+  ASSERT_TRUE(branched->ok()) << branched->status();
+  ASSERT_TRUE(Run("c", "1").ok());  // in the place of a
+  ASSERT_TRUE(Run("d", "1").ok());  // in that of the branch
+  EXPECT_EQ(Run("b", "1")->session_state, StateAfter::kFresh);
+}
+
 TEST_F(RegistryTest, AnIdleSessionIsClosedAfterItsTimeAndSaysSoWhenItIsWantedAgain) {
   Start({.idle_timeout = absl::Milliseconds(100)});
   EXPECT_EQ(Value("a", "x = 1; x"), "1");
