@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -101,25 +102,26 @@ int ShowStatus() {
 }
 
 int StopDaemon() {
-  absl::StatusOr<std::unique_ptr<Client>> client = DialDaemon(CurrentEnvironment());
+  const Environment env = CurrentEnvironment();
+  absl::StatusOr<std::unique_ptr<Client>> client = DialDaemon(env);
   if (absl::IsNotFound(client.status())) {
     std::printf("%s\n", std::string(client.status().message()).c_str());
     return kExitFine;
   }
+  const absl::StatusOr<UniqueFd> process = FindDaemon(env);
   absl::Status status = client.status();
-  UniqueFd process;
-  if (status.ok()) {
-    absl::StatusOr<UniqueFd> opened = OpenPidfd(static_cast<pid_t>((*client)->pid()));
-    if (opened.ok()) process = *std::move(opened);
-    status = (*client)->Ask({{"id", "1"}, {"type", "shutdown"}}).status();
+  if (status.ok()) status = (*client)->Ask({{"id", "1"}, {"type", "shutdown"}}).status();
+  if (absl::IsDeadlineExceeded(status) && process.ok()) {
+    SignalPidfd(process->get(), SIGKILL);
+    status = absl::OkStatus();
   }
   if (!status.ok() && !absl::IsUnavailable(status)) {
     Complain(status);
     return kExitCannotRun;
   }
   // Until it is gone, and all its sessions with it.
-  pollfd gone = {.fd = process.get(), .events = POLLIN};
-  while (process && poll(&gone, 1, -1) < 0 && errno == EINTR) continue;
+  pollfd gone = {.fd = process.ok() ? process->get() : -1, .events = POLLIN};
+  while (process.ok() && poll(&gone, 1, -1) < 0 && errno == EINTR) continue;
   return kExitFine;
 }
 
@@ -145,7 +147,8 @@ void AddDaemonCommand(CLI::App& app, int* exit_code) {
   run->callback([options, exit_code] { *exit_code = RunDaemon(*options); });
   command->footer(
       "One daemon serves all commands of a user, on a socket under $XDG_RUNTIME_DIR/cellar, or\n"
-      "/tmp/cellar-UID; its log is there too. It ends after ten minutes without sessions and clients.");
+      "/tmp/cellar-UID; its log is there too. It ends after ten minutes without sessions and "
+      "clients.");
 }
 
 }  // namespace cellar::host

@@ -20,6 +20,7 @@
 #include "host/output/printable.h"
 #include "host/repl/standing.h"
 #include "host/serve/client.h"
+#include "host/serve/frame_fields.h"
 
 namespace cellar::host {
 namespace {

@@ -17,6 +17,7 @@
 #include "host/output/printable.h"
 #include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
+#include "host/serve/frame_fields.h"
 #include "host/serve/link.h"
 #include "host/session/launch.h"
 

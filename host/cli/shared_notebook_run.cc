@@ -17,6 +17,7 @@
 #include "host/runtime/environment.h"
 #include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
+#include "host/serve/frame_fields.h"
 #include "host/serve/link.h"
 
 namespace cellar::host {

@@ -11,7 +11,6 @@
 namespace cellar::host {
 namespace {
 
-constexpr size_t kMaxNameBytes = 256;
 constexpr size_t kMaxTitleBytes = 1024;
 
 std::string ProblemOfName(std::string_view name) { return ProblemOfText(name, kMaxNameBytes); }

@@ -82,6 +82,8 @@ std::span<const Field<CallCell>> CellFields();
 std::string ProblemOfText(std::string_view text, size_t max_bytes);
 std::string ProblemOfCode(std::string_view code);
 
+// Of a session, an owner, or who makes a call.
+inline constexpr size_t kMaxNameBytes = 256;
 // Of a request, and so of the code in it: what a frame to the worker has room for.
 inline constexpr size_t kMaxRequestBytes = size_t{64} << 20;
 inline constexpr size_t kMaxCells = 1000;

@@ -23,7 +23,7 @@ CallStatus StatusOf(const std::vector<CellResult>& cells) {
 // What a cell says about the state holds for the session.
 void NoteState(const CellOutcome& outcome, CallResult& result) {
   if (outcome.state == StateAfter::kKept) return;
-  result.session_state = NameOf(outcome.state);
+  result.session_state = outcome.state;
   result.session_reason = outcome.state_detail;
 }
 
@@ -73,7 +73,7 @@ void CallRunner::Next() {
   session_.Reset([this](absl::Status status) {
     if (!status.ok()) return Refuse(status);
     if (!cancelled_) return RunCell();
-    result_.session_state = NameOf(StateAfter::kFresh);
+    result_.session_state = StateAfter::kFresh;
     result_.session_reason = "the session was reset for a cell that was then cancelled";
     Finish();
   });

@@ -55,9 +55,6 @@ class CallService::RunningCall : public CallObserver {
   void OnDisplay(const wire::Display& display) override {
     ToAll([&](CallObserver& to) { to.OnDisplay(display); });
   }
-  void OnNotice(const std::string& text) override {
-    ToAll([&](CallObserver& to) { to.OnNotice(text); });
-  }
   void OnBackgroundText(Stream stream, std::string_view text) override {
     ToAll([&](CallObserver& to) { to.OnBackgroundText(stream, text); });
   }
@@ -125,7 +122,7 @@ class CallService::RunningCall : public CallObserver {
   std::unique_ptr<CallRunner> runner;
   std::optional<SessionHold> hold;  // gone before the runner, which it may still call
   EventLoop::TimerId background_timer = 0;
-  std::map<uint64_t, Waiter> waiters;
+  std::map<WaiterId, Waiter> waiters;
   std::optional<absl::StatusOr<CallResult>> result;  // of a call that ended in the background
 
  private:
@@ -138,11 +135,11 @@ class CallService::RunningCall : public CallObserver {
 
 CallService::CallService(EventLoop& loop, SessionRegistry& registry)
     : loop_(loop), registry_(registry) {
-  registry_.Listen(this);
+  registry_.Add(*this);
 }
 
 CallService::~CallService() {
-  registry_.Listen(nullptr);
+  registry_.Remove(*this);
   for (auto& [id, call] : calls_) {
     loop_.Cancel(call->background_timer);
     for (auto& [number, waiter] : call->waiters) loop_.Cancel(waiter.timer);
@@ -151,19 +148,14 @@ CallService::~CallService() {
 
 CallId CallService::Submit(Call call, CallObserver* observer, ResultCallback done) {
   const CallId id = next_id_++;
-  CallId parent = 0;
-  if (!call.parent.empty()) {
-    absl::StatusOr<CallId> named = CallOf(call.parent);
-    if (!named.ok() || !calls_.contains(*named) || calls_[*named]->result) {
-      loop_.Post(
-          [done = std::move(done), status = NoSuchCall(call.parent)]() mutable { done(status); });
-      return id;
-    }
-    parent = *named;
-  }
+  const absl::StatusOr<CallId> parent = ParentOf(call);
   auto& running =
       *(calls_[id] = std::make_unique<RunningCall>(id, std::move(call), observer, std::move(done)));
-  running.parent = parent;
+  if (!parent.ok()) {
+    loop_.Post([this, &running, status = parent.status()] { Finish(running, status); });
+    return id;
+  }
+  running.parent = *parent;
   if (running.call.background_after) {
     running.background_timer =
         loop_.After(*running.call.background_after, [this, &running] { OnBackground(running); });
@@ -175,10 +167,10 @@ CallId CallService::Submit(Call call, CallObserver* observer, ResultCallback don
                         .opening_interpreter = running.call.opening_interpreter,
                         .per_call = running.call.mode == CallMode::kPerCall,
                         .owner = running.call.owner};
-  if (parent != 0) {
-    query.is_waited_for_by = [this, &running, parent](TicketId holder) {
+  if (running.parent != 0) {
+    query.is_waited_for_by = [this, &running](TicketId holder) {
       const CallId held_by = CallWithTicket(holder);
-      if (!WaitsFor(held_by, parent)) return false;
+      if (!WaitsFor(held_by, running.parent)) return false;
       running.held_by = held_by;
       return true;
     };
@@ -189,6 +181,15 @@ CallId CallService::Submit(Call call, CallObserver* observer, ResultCallback don
   return id;
 }
 
+absl::StatusOr<CallId> CallService::ParentOf(const Call& call) const {
+  if (call.parent.empty()) return CallId{0};
+  const absl::StatusOr<CallId> parent = CallOf(call.parent);
+  if (!parent.ok()) return parent;
+  const auto found = calls_.find(*parent);
+  if (found == calls_.end() || found->second->result) return NoSuchCall(call.parent);
+  return parent;
+}
+
 void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {
   if (call.cancelled) {
     return Finish(call, Unstarted(call.call, CallStatus::kCancelled, CellRunStatus::kNotRun));
@@ -197,6 +198,7 @@ void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {
   if (!hold.ok()) return Finish(call, hold.status());
   call.hold.emplace(*std::move(hold));
   ShowToWatchers(call);
+  call.hold->TellUnheard(call.observer);
   Call ready = call.call;
   if (!ready.cwd.empty()) ready.cwd = call.hold->key().cwd;
   if (!ready.enter.empty()) ready.cwd = ready.enter;
@@ -251,7 +253,7 @@ void CallService::Finish(RunningCall& call, absl::StatusOr<CallResult> result) {
     call.result = std::move(result);
     return ForgetOldResults();
   }
-  std::map<uint64_t, RunningCall::Waiter> waiters = std::move(call.waiters);
+  std::map<WaiterId, RunningCall::Waiter> waiters = std::move(call.waiters);
   calls_.erase(call.id);
   for (auto& [number, waiter] : waiters) {
     loop_.Cancel(waiter.timer);
@@ -291,11 +293,12 @@ void CallService::Abandon(CallId id) {
   Cancel(id);
 }
 
-void CallService::Wait(CallId id, absl::Duration limit, ResultCallback done) {
+WaiterId CallService::Wait(CallId id, absl::Duration limit, ResultCallback done) {
+  const WaiterId number = next_waiter_++;
   auto found = calls_.find(id);
   if (found == calls_.end() || found->second->done) {
     loop_.Post([done = std::move(done), id]() mutable { done(NoSuchCall(HandleOf(id))); });
-    return;
+    return number;
   }
   RunningCall& call = *found->second;
   if (call.result) {
@@ -303,15 +306,22 @@ void CallService::Wait(CallId id, absl::Duration limit, ResultCallback done) {
       done(std::move(result));
     });
     calls_.erase(found);
-    return;
+    return number;
   }
-  const uint64_t number = next_waiter_++;
   RunningCall::Waiter& waiter = call.waiters[number];
   waiter.done = std::move(done);
   waiter.timer = loop_.After(limit, [&call, number] {
     auto timed_out = call.waiters.extract(number);
     timed_out.mapped().done(call.SoFar());
   });
+  return number;
+}
+
+void CallService::StopWaiting(WaiterId waiter) {
+  for (auto& [id, call] : calls_) {
+    const auto stopped = call->waiters.extract(waiter);
+    if (!stopped.empty()) return loop_.Cancel(stopped.mapped().timer);
+  }
 }
 
 absl::StatusOr<CallResult> CallService::Tail(CallId id) const {
@@ -375,6 +385,7 @@ CallId CallService::CallerOf(uint64_t bridge_call) const {
 }
 
 void CallService::Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done) {
+  query.runs_cells = false;
   registry_.Acquire(std::move(query),
                     [this, done = std::move(done)](absl::StatusOr<SessionHold> hold) mutable {
                       if (!hold.ok()) return done(hold.status());
@@ -408,13 +419,16 @@ void CallService::Unwatch(SessionWatcher& watcher) {
 
 CallId CallService::Enter(Visit visit) {
   const CallId id = next_id_++;
-  Visiting& visiting = visits_[id];
-  visiting.visit = std::move(visit);
+  visits_[id].visit = std::move(visit);
+  return id;
+}
+
+void CallService::Show(CallId visit) {
+  Visiting& visiting = visits_.at(visit);
   const auto [first, last] = watchers_.equal_range(visiting.visit.session);
   for (auto watcher = first; watcher != last; ++watcher) {
-    visiting.audience.Add(*watcher->second, {.handle = HandleOf(id), .by = visiting.visit.by});
+    visiting.audience.Add(*watcher->second, {.handle = HandleOf(visit), .by = visiting.visit.by});
   }
-  return id;
 }
 
 void CallService::Leave(CallId visit) {
@@ -426,7 +440,16 @@ void CallService::Tell(const std::string& session, SessionChange change) {
   for (auto watcher = first; watcher != last; ++watcher) watcher->second->OnChange(change);
 }
 
-void CallService::OnBackgroundText(const std::string& id, Stream stream, std::string_view text) {
+bool CallService::HearsBackground(const std::string& id, TicketId holder) const {
+  return CallWithTicket(holder) != 0 || IsWatched(id);
+}
+
+void CallService::OnBackgroundText(const std::string& id, TicketId holder, Stream stream,
+                                   std::string_view text) {
+  // Between two of its cells.
+  if (const CallId call = CallWithTicket(holder); call != 0) {
+    return calls_.at(call)->OnBackgroundText(stream, text);
+  }
   const auto [first, last] = watchers_.equal_range(id);
   for (auto watcher = first; watcher != last; ++watcher) {
     watcher->second->OnBackgroundText(stream, text);

@@ -27,6 +27,7 @@ namespace cellar::host {
 
 // Never 0.
 using CallId = uint64_t;
+using WaiterId = uint64_t;
 
 // "call-7", by which clients name a call; and back. NotFound for what is no handle.
 std::string HandleOf(CallId id);
@@ -54,9 +55,11 @@ class CallService : private SessionListener {
   // Its client is gone: nobody hears of the call any more, and it is cancelled.
   void Abandon(CallId id);
 
-  // For calls in the background. Wait: the result, or the result so far once `limit` has passed;
-  // the result is then forgotten. Tail: the result so far, at once.
-  void Wait(CallId id, absl::Duration limit, ResultCallback done);
+  // For calls in the background. Wait: the result, which is then forgotten, or the result so far
+  // once `limit` has passed. Tail: the result so far, at once.
+  WaiterId Wait(CallId id, absl::Duration limit, ResultCallback done);
+  // Who waits is gone: the result is kept for others. Does nothing when the waiter has its answer.
+  void StopWaiting(WaiterId waiter);
   absl::StatusOr<CallResult> Tail(CallId id) const;
 
   // The call whose session has made that call to the host (BridgeCall::id), the innermost one when
@@ -74,9 +77,10 @@ class CallService : private SessionListener {
     // What the cell under way has done before somebody looked.
     std::function<void(CallObserver& newcomer)> recount;
   };
-  // Those who watch the session are told of a visit as they are of a call, and may cancel it. What
-  // it does is to be told to its audience, until it leaves.
+  // Those who watch the session are told of a visit as they are of a call, once it is shown to
+  // them, and may cancel it. What it does is to be told to its audience, until it leaves.
   CallId Enter(Visit visit);
+  void Show(CallId visit);
   CallObserver& AudienceOf(CallId visit) { return visits_.at(visit).audience; }
   void Leave(CallId visit);
 
@@ -94,10 +98,14 @@ class CallService : private SessionListener {
     Audience audience;
   };
 
-  void OnBackgroundText(const std::string& id, Stream stream, std::string_view text) override;
+  bool HearsBackground(const std::string& id, TicketId holder) const override;
+  void OnBackgroundText(const std::string& id, TicketId holder, Stream stream,
+                        std::string_view text) override;
   void OnClosing(const std::string& id) override { Tell(id, SessionChange::kClosed); }
   bool IsWatched(const std::string& id) const override { return watchers_.contains(id); }
 
+  // 0 when it names none.
+  absl::StatusOr<CallId> ParentOf(const Call& call) const;
   void OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold);
   void Start(RunningCall& call, Session& session, Call ready);
   void RunNested(RunningCall& call);
@@ -115,7 +123,7 @@ class CallService : private SessionListener {
   std::map<CallId, Visiting> visits_;
   std::multimap<std::string, SessionWatcher*> watchers_;  // by the session's id
   CallId next_id_ = 1;
-  uint64_t next_waiter_ = 1;
+  WaiterId next_waiter_ = 1;
 };
 
 }  // namespace cellar::host

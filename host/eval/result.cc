@@ -12,20 +12,6 @@
 namespace cellar::host {
 namespace {
 
-std::string_view NameOf(CallStatus status) {
-  switch (status) {
-    case CallStatus::kOk:
-      return "ok";
-    case CallStatus::kError:
-      return "error";
-    case CallStatus::kCancelled:
-      return "cancelled";
-    case CallStatus::kRunning:
-      return "running";
-  }
-  return "error";
-}
-
 std::string_view NameOf(CellRunStatus status) {
   switch (status) {
     case CellRunStatus::kPending:
@@ -170,7 +156,19 @@ CellRunStatus RunStatusOf(CellStatus status) {
   return CellRunStatus::kError;
 }
 
-std::string_view CallStatusName(CallStatus status) { return NameOf(status); }
+std::string_view NameOf(CallStatus status) {
+  switch (status) {
+    case CallStatus::kOk:
+      return "ok";
+    case CallStatus::kError:
+      return "error";
+    case CallStatus::kCancelled:
+      return "cancelled";
+    case CallStatus::kRunning:
+      return "running";
+  }
+  return "error";
+}
 
 std::string_view NameOf(StateAfter state) {
   switch (state) {
@@ -275,7 +273,7 @@ void WriteResult(const CallResult& result, JsonWriter& json) {
   json.Key("text").String(TranscriptOf(result));
   json.Key("session").BeginObject();
   json.Key("id").String(result.session_id);
-  json.Key("state").String(result.session_state);
+  json.Key("state").String(NameOf(result.session_state));
   json.Key("reason").String(result.session_reason);
   json.EndObject();
   json.Key("background");

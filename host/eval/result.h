@@ -27,13 +27,14 @@ struct CallResult {
   CallStatus status = CallStatus::kOk;
   std::string handle;  // of a call that was left running in the background; or empty
   std::string session_id;
-  std::string session_state = "kept";  // NameOf() what the last cell that changed it said
-  std::string session_reason;          // a sentence, unless the state was kept
-  std::vector<CellOutput> background;  // what earlier calls had started printed since
+  StateAfter session_state = StateAfter::kKept;  // what the last cell that changed it said
+  std::string session_reason;                    // a sentence, unless the state was kept
+  std::vector<CellOutput> background;            // what earlier calls had started printed since
   std::vector<CellResult> cells;
 };
 
-// "kept", "restored", "lost", "fresh".
+// As in the JSON: "ok", "kept".
+std::string_view NameOf(CallStatus status);
 std::string_view NameOf(StateAfter state);
 
 // A JSON object, on one line unless `pretty`. Everything that came from the worker is taken for

@@ -9,8 +9,7 @@
 
 namespace cellar::host {
 
-// As in a result: "ok", "stdout".
-std::string_view CallStatusName(CallStatus status);
+// As in a result: "stdout".
 std::string_view OutputTypeName(CellOutput::Type type);
 
 // A MIME bundle as an object: base64 for bytes.

@@ -8,6 +8,7 @@
 #include "host/repl/standing.h"
 #include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
+#include "host/serve/frame_fields.h"
 
 namespace cellar::host {
 namespace {

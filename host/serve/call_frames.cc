@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "host/serve/client.h"
+#include "host/serve/frame_fields.h"
 
 namespace cellar::host {
 namespace {

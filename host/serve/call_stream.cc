@@ -216,12 +216,11 @@ void CallStream::TellPlan(const std::vector<size_t>& cells) {
 
 void CallStream::OnText(Stream stream, std::string_view bytes) {
   last_line_.OnText(stream, bytes);
-  AddText(stream, DecoderOf(stream).Decode(bytes));
+  AddText(stream, decoders_.Of(stream).Decode(bytes));
 }
 
 void CallStream::OnBackgroundText(Stream stream, std::string_view bytes) {
-  FlushText();
-  SendText(stream, std::string(bytes), /*background=*/true);
+  AddBackgroundText(stream, background_decoders_.Of(stream).Decode(bytes));
 }
 
 void CallStream::OnDisplay(const wire::Display& display) {
@@ -242,6 +241,9 @@ void CallStream::OnCellFinished(size_t, const CellResult& result) {
 
 void CallStream::Finish(const absl::StatusOr<CallResult>& result) {
   FinishText();
+  for (Stream stream : {Stream::kStdout, Stream::kStderr}) {
+    AddBackgroundText(stream, background_decoders_.Of(stream).Finish());
+  }
   SendDone(result);
 }
 
@@ -258,6 +260,12 @@ void CallStream::AddText(Stream stream, std::string_view text) {
   });
 }
 
+void CallStream::AddBackgroundText(Stream stream, const std::string& text) {
+  if (text.empty()) return;
+  FlushText();
+  SendText(stream, text, /*background=*/true);
+}
+
 void CallStream::FlushText() {
   EmitHeld();
   if (!text_.empty()) SendText(text_stream_, std::exchange(text_, ""), /*background=*/false);
@@ -265,7 +273,7 @@ void CallStream::FlushText() {
 
 void CallStream::FinishText() {
   for (Stream stream : {Stream::kStdout, Stream::kStderr}) {
-    AddText(stream, DecoderOf(stream).Finish());
+    AddText(stream, decoders_.Of(stream).Finish());
   }
   FlushText();
 }

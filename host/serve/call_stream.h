@@ -5,7 +5,6 @@
 // Lives on the loop's thread, as long as its call.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -67,15 +66,16 @@ class CallStream : public CallObserver {
  private:
   void EmitHeld();
   void AddText(Stream stream, std::string_view text);
+  void AddBackgroundText(Stream stream, const std::string& text);
   // Also the characters that have only begun.
   void FinishText();
-  TextDecoder& DecoderOf(Stream stream) { return decoders_[stream == Stream::kStdout ? 0 : 1]; }
 
   EventLoop& loop_;
   const RequestId id_;
   Send send_;
   size_t cell_ = 0;  // the one that runs
-  std::array<TextDecoder, 2> decoders_;
+  StreamDecoders decoders_;
+  StreamDecoders background_decoders_;
   LastLine last_line_;
   // What one turn of the loop brought, so that a cell that prints much makes few frames.
   std::string text_;

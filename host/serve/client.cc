@@ -1,6 +1,6 @@
 #include "host/serve/client.h"
 
-#include <sys/socket.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +10,7 @@
 
 #include "host/base/fds.h"
 #include "host/base/status.h"
+#include "host/serve/frame_fields.h"
 
 namespace cellar::host {
 namespace {
@@ -18,23 +19,15 @@ using nlohmann::ordered_json;
 
 }  // namespace
 
-std::string TextIn(const ordered_json& frame, const char* name) {
-  auto found = frame.find(name);
-  return found != frame.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-int64_t NumberIn(const ordered_json& frame, const char* name) {
-  auto found = frame.find(name);
-  return found != frame.end() && found->is_number() ? found->get<int64_t>() : 0;
-}
-
-std::string LineOf(const ordered_json& request) {
-  return request.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
-
 Client::Client(UniqueFd socket) : socket_(std::move(socket)), splitter_(kMaxFrameBytes) {}
 
-absl::StatusOr<std::unique_ptr<Client>> Client::Create(UniqueFd socket) {
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(UniqueFd socket, absl::Duration limit) {
+  pollfd readable = {.fd = socket.get(), .events = POLLIN};
+  int ready = -1;
+  do {
+    ready = poll(&readable, 1, static_cast<int>(absl::ToInt64Milliseconds(limit)));
+  } while (ready < 0 && errno == EINTR);
+  if (ready == 0) return absl::DeadlineExceededError("the daemon does not answer");
   std::unique_ptr<Client> client(new Client(std::move(socket)));
   CELLAR_ASSIGN_OR_RETURN(const ordered_json hello, client->Receive());
   client->version_ = TextIn(hello, "version");
@@ -44,7 +37,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(UniqueFd socket) {
 }
 
 absl::Status Client::Send(const ordered_json& request) {
-  if (WriteAll(socket_.get(), LineOf(request))) return absl::OkStatus();
+  CELLAR_ASSIGN_OR_RETURN(const std::string line, LineOf(request));
+  if (WriteAll(socket_.get(), line)) return absl::OkStatus();
   return absl::UnavailableError("the daemon has ended");
 }
 
@@ -63,6 +57,7 @@ absl::StatusOr<ordered_json> Client::Receive() {
   ordered_json frame = ordered_json::parse(lines_.front(), nullptr, /*allow_exceptions=*/false);
   lines_.pop_front();
   if (!frame.is_object()) return absl::DataLossError("the daemon sent what is no frame");
+  CELLAR_RETURN_IF_ERROR(ProtocolErrorIn(frame));
   return frame;
 }
 

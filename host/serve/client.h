@@ -9,30 +9,27 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "host/base/unique_fd.h"
 #include "host/serve/line_splitter.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
 
-// A field of a frame; empty, or 0, when it is not there or something else.
-std::string TextIn(const nlohmann::ordered_json& frame, const char* name);
-int64_t NumberIn(const nlohmann::ordered_json& frame, const char* name);
-// A request as it is sent.
-std::string LineOf(const nlohmann::ordered_json& request);
-
 // A result may carry all displays of a call.
 inline constexpr size_t kMaxFrameBytes = size_t{1} << 30;
 
 class Client {
  public:
-  // Waits for the hello. Unavailable when the server ends instead.
-  static absl::StatusOr<std::unique_ptr<Client>> Create(UniqueFd socket);
+  // Waits for the hello. Unavailable when the server ends instead, DeadlineExceeded when it does
+  // nothing for `limit`.
+  static absl::StatusOr<std::unique_ptr<Client>> Create(UniqueFd socket, absl::Duration limit);
 
   const std::string& version() const { return version_; }
   int64_t protocol() const { return protocol_; }
   int64_t pid() const { return pid_; }
 
+  // InvalidArgument when it is too long.
   absl::Status Send(const nlohmann::ordered_json& request);
   // The next frame. Unavailable at the end.
   absl::StatusOr<nlohmann::ordered_json> Receive();

@@ -7,13 +7,6 @@
 
 namespace cellar::host {
 
-absl::Status ClientCalls::Check(const RequestId& id, size_t bytes) const {
-  if (calls_.contains(id)) {
-    return absl::InvalidArgumentError("id: a call of that id is under way");
-  }
-  return room_.Check(bytes);
-}
-
 ClientCalls::Running& ClientCalls::Add(const RequestId& id, std::unique_ptr<CallStream> stream,
                                        size_t bytes) {
   room_.Take(bytes);

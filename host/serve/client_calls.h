@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/status.h"
 #include "host/eval/call_service.h"
 #include "host/serve/call_stream.h"
 #include "host/serve/request.h"
@@ -36,9 +35,8 @@ class ClientCalls {
   ~ClientCalls() { GiveUp(); }
   ClientCalls(const ClientCalls&) = delete;
 
-  // Whether a call of that id, in a request of so many bytes, may be added.
-  absl::Status Check(const RequestId& id, size_t bytes) const;
-  // Room is taken until it is over. The caller sets what runs.
+  // Room for the request's bytes is taken until it is over. There is none of that id; the caller
+  // sets what runs.
   Running& Add(const RequestId& id, std::unique_ptr<CallStream> stream, size_t bytes);
   // It is over. Its stream, for the last frames; null when it was given up before.
   std::unique_ptr<CallStream> Remove(const RequestId& id);
@@ -49,6 +47,7 @@ class ClientCalls {
   // The client is gone: all are cancelled, and nobody hears of them any more.
   void GiveUp();
 
+  bool Has(const RequestId& id) const { return calls_.contains(id); }
   bool Has(const std::string& handle) const;
   // The one whose cell has made that call to the host (BridgeCall::id); null when it is another's.
   const Running* CallerOf(uint64_t bridge_call) const;

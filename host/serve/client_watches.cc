@@ -1,5 +1,6 @@
 #include "host/serve/client_watches.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,45 +15,59 @@ constexpr size_t kMaxWatches = 16;
 
 ClientWatches::~ClientWatches() { *alive_ = false; }
 
+bool ClientWatches::Has(const RequestId& id) const {
+  return std::ranges::any_of(
+      watches_, [&](const Watching& watching) { return watching.id == id && !watching.cancelled; });
+}
+
 void ClientWatches::Start(const RequestId& id, WatchRequest request) {
-  if (watches_.contains(id)) {
-    return send_(
-        RefusedFrame(id, absl::InvalidArgumentError("id: a watch of that id is under way")));
-  }
   if (watches_.size() >= kMaxWatches) {
     return send_(RefusedFrame(id, absl::FailedPreconditionError(absl::StrCat(
                                       kMaxWatches, " watches are under way, as many as may be"))));
   }
-  watches_[id] = nullptr;
-  if (place_.registry.Find(request.session) != nullptr) return StartNow(id, request.session);
-  const std::string session = request.session;
-  place_.registry.Acquire({.id = session,
-                           .opening_cwd = std::move(request.opening_cwd),
-                           .opening_interpreter = std::move(request.opening_interpreter)},
-                          [this, alive = alive_, id, session](absl::StatusOr<SessionHold> hold) {
-                            if (*alive) OnOpened(id, session, std::move(hold));
-                          });
+  const Place watching =
+      watches_.insert(watches_.end(), {.id = id, .session = std::move(request.session)});
+  if (place_.registry.Find(watching->session) != nullptr) return StartNow(*watching);
+  watching->opening =
+      place_.registry.Acquire({.id = watching->session,
+                               .opening_cwd = std::move(request.opening_cwd),
+                               .opening_interpreter = std::move(request.opening_interpreter),
+                               .runs_cells = false},
+                              [this, alive = alive_, watching](absl::StatusOr<SessionHold> hold) {
+                                if (*alive) OnOpened(watching, std::move(hold));
+                              });
 }
 
-void ClientWatches::OnOpened(const RequestId& id, const std::string& session,
-                             absl::StatusOr<SessionHold> hold) {
-  auto watch = watches_.find(id);
-  if (watch == watches_.end() || watch->second != nullptr) return;  // cancelled meanwhile
+void ClientWatches::OnOpened(Place watching, absl::StatusOr<SessionHold> hold) {
+  watching->opening = 0;
+  if (watching->cancelled) {
+    watches_.erase(watching);
+    return;
+  }
   absl::Status status = hold.status();
   if (status.ok()) status = hold->session().Prepare();
-  if (status.ok()) return StartNow(id, session);
-  watches_.erase(watch);
+  if (status.ok()) return StartNow(*watching);
+  const RequestId id = watching->id;
+  watches_.erase(watching);
   send_(RefusedFrame(id, status));
 }
 
-void ClientWatches::StartNow(const RequestId& id, const std::string& session) {
-  std::unique_ptr<SessionWatch>& watch = watches_[id];
-  watch = std::make_unique<SessionWatch>(place_, id, session, is_own_, send_);
-  watch->Start();
+void ClientWatches::StartNow(Watching& watching) {
+  watching.watch =
+      std::make_unique<SessionWatch>(place_, watching.id, watching.session, is_own_, send_);
+  watching.watch->Start();
 }
 
 bool ClientWatches::Cancel(const RequestId& id) {
-  if (watches_.erase(id) == 0) return false;
+  const Place watching = std::ranges::find_if(
+      watches_, [&](const Watching& each) { return each.id == id && !each.cancelled; });
+  if (watching == watches_.end()) return false;
+  if (watching->opening != 0) {
+    watching->cancelled = true;
+    place_.registry.Withdraw(watching->opening);
+  } else {
+    watches_.erase(watching);
+  }
   send_(OkFrame(id));
   return true;
 }

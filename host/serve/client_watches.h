@@ -4,7 +4,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,19 +25,30 @@ class ClientWatches {
   ~ClientWatches();
   ClientWatches(const ClientWatches&) = delete;
 
-  // Opens the session if it is not. When it cannot be watched, the request is refused.
+  bool Has(const RequestId& id) const;
+  // Opens the session if it is not. When it cannot be watched, the request is refused. There is
+  // none of that id.
   void Start(const RequestId& id, WatchRequest request);
   // Its last frame has been sent then. False when there is none of that id.
   bool Cancel(const RequestId& id);
 
  private:
-  void OnOpened(const RequestId& id, const std::string& session, absl::StatusOr<SessionHold> hold);
-  void StartNow(const RequestId& id, const std::string& session);
+  struct Watching {
+    RequestId id;
+    std::string session;
+    TicketId opening = 0;                 // while the session is being opened
+    bool cancelled = false;               // meanwhile
+    std::unique_ptr<SessionWatch> watch;  // of a session that is open
+  };
+  using Place = std::list<Watching>::iterator;
+
+  void OnOpened(Place watching, absl::StatusOr<SessionHold> hold);
+  void StartNow(Watching& watching);
 
   const SessionWatch::Place place_;
   const std::function<bool(const std::string&)> is_own_;
   const CallStream::Send send_;
-  std::map<RequestId, std::unique_ptr<SessionWatch>> watches_;  // null: the session is being opened
+  std::list<Watching> watches_;
   // False once this is gone; sessions that are being opened look here first.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

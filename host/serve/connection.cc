@@ -79,23 +79,23 @@ CallStream::Send Connection::Sender() {
 
 void Connection::Do(const RequestId& id, EvalRequest request) {
   auto stream = CallStream::Create(server_.loop_, request.is_bare, id, Sender());
-  if (absl::Status status = CheckCall(id); !status.ok()) return stream->Finish(status);
+  if (absl::Status status = CheckStart(id); !status.ok()) return stream->Finish(status);
   ClientCalls::Running& running = AddCall(id, std::move(stream), request.call.owner);
   CallObserver* observer = running.stream.get();
   if (!request.stream) observer = &running.stream->last_line();
-  const std::string session = request.call.session;
-  running.call =
-      server_.service_.Submit(std::move(request.call), observer,
-                              [this, id, session](const absl::StatusOr<CallResult>& result) {
-                                calls_.Remove(id)->Finish(result);
-                                server_.options_.on_used(session);
-                                LeaveIfDone();
-                              });
+  running.call = server_.service_.Submit(std::move(request.call), observer,
+                                         [this, id](const absl::StatusOr<CallResult>& result) {
+                                           calls_.Remove(id)->Finish(result);
+                                           LeaveIfDone();
+                                         });
 }
 
-absl::Status Connection::CheckCall(const RequestId& id) const {
+absl::Status Connection::CheckStart(const RequestId& id) const {
   if (!server_.options_.unavailable.ok()) return server_.options_.unavailable;
-  return calls_.Check(id, line_bytes_);
+  if (calls_.Has(id) || watches_.Has(id)) {
+    return absl::InvalidArgumentError("id: a call or a watch of that id is under way");
+  }
+  return room_.Check(line_bytes_);
 }
 
 ClientCalls::Running& Connection::AddCall(const RequestId& id, std::unique_ptr<CallStream> stream,
@@ -115,9 +115,7 @@ void Connection::Do(const RequestId& id, CancelRequest request) {
 }
 
 void Connection::Do(const RequestId& id, WatchRequest request) {
-  if (!server_.options_.unavailable.ok()) {
-    return Send(RefusedFrame(id, server_.options_.unavailable));
-  }
+  if (absl::Status status = CheckStart(id); !status.ok()) return Send(RefusedFrame(id, status));
   watches_.Start(id, std::move(request));
 }
 
@@ -125,9 +123,12 @@ void Connection::Do(const RequestId& id, WaitRequest request) {
   absl::StatusOr<CallId> call = CallOf(request.handle);
   if (!call.ok()) return Send(RefusedFrame(id, call.status()));
   using Result = absl::StatusOr<CallResult>;
-  server_.service_.Wait(*call, request.limit, Later<Result>([this, id](Result result) {
-    Send(result.ok() ? ResultFrame(id, *result) : RefusedFrame(id, result.status()));
-  }));
+  const auto wait = waits_.insert(waits_.end(), 0);
+  *wait =
+      server_.service_.Wait(*call, request.limit, Later<Result>([this, id, wait](Result result) {
+        waits_.erase(wait);
+        Send(result.ok() ? ResultFrame(id, *result) : RefusedFrame(id, result.status()));
+      }));
 }
 
 void Connection::Do(const RequestId& id, TailRequest request) {
@@ -196,6 +197,7 @@ void Connection::Do(const RequestId&, ExitRequest) {
   GiveUp();
   stream_.StopReading();
   ended_ = true;
+  wants_no_more_ = true;
   LeaveIfDone();
 }
 
@@ -213,13 +215,15 @@ void Connection::Do(const RequestId& id, HandoverRequest) {
 
 void Connection::GiveUp() {
   calls_.GiveUp();
+  for (WaiterId wait : waits_) server_.service_.StopWaiting(wait);
   if (server_.bridge_.Forget(*this)) server_.registry_.RenewOffers();
   for (const std::string& owner : std::exchange(owners_, {})) server_.RemoveOwner(owner);
 }
 
-// The client has sent its last request, and each has been answered and the answers written.
+// The client has sent its last request, and each has been answered that it wants an answer to, and
+// the answers written.
 void Connection::LeaveIfDone() {
-  if (ended_ && room_.empty() && stream_.drained()) Leave();
+  if (ended_ && (wants_no_more_ || room_.empty()) && stream_.drained()) Leave();
 }
 
 void Connection::Leave(absl::Status why) {

@@ -4,6 +4,7 @@
 // Lives on the loop's thread.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <set>
 #include <string>
@@ -66,8 +67,8 @@ class Connection : private LineStream::Listener, private Answerer {
   void Do(const RequestId& id, HandoverRequest request);
 
   CallStream::Send Sender();
-  // Whether a call of that id can be made now.
-  absl::Status CheckCall(const RequestId& id) const;
+  // Whether a call or a watch of that id can be started now.
+  absl::Status CheckStart(const RequestId& id) const;
   ClientCalls::Running& AddCall(const RequestId& id, std::unique_ptr<CallStream> stream,
                                 const std::string& owner);
   // A frame about it, after what the cell printed before.
@@ -89,8 +90,10 @@ class Connection : private LineStream::Listener, private Answerer {
   Room room_;
   ClientCalls calls_;
   ClientWatches watches_;
+  std::list<WaiterId> waits_;     // for calls in the background
   std::set<std::string> owners_;  // in whose names this client has made calls
   bool ended_ = false;            // nothing more is read
+  bool wants_no_more_ = false;    // nor answered
   bool left_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

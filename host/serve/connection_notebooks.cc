@@ -42,19 +42,17 @@ void Connection::Do(const RequestId& id, NotebookFileRequest request) {
 }
 
 void Connection::Do(const RequestId& id, NotebookSessionRun request) {
-  if (absl::Status status = CheckCall(id); !status.ok()) return Send(RefusedFrame(id, status));
+  if (absl::Status status = CheckStart(id); !status.ok()) return Send(RefusedFrame(id, status));
   auto stream = CallStream::Create(server_.loop_, /*is_bare=*/false, id, Sender());
   CallStream* streamed = request.stream ? stream.get() : nullptr;
   ClientCalls::Running& running = AddCall(id, std::move(stream), request.owner);
   using Outcome = absl::StatusOr<NotebookJob::Outcome>;
-  const std::string session = request.session;
   running.notebook = &server_.RunNotebook(
-      std::move(request), streamed, [this, alive = alive_, id, session](const Outcome& outcome) {
+      std::move(request), streamed, [this, alive = alive_, id](const Outcome& outcome) {
         const std::unique_ptr<CallStream> stream = *alive ? calls_.Remove(id) : nullptr;
         if (stream == nullptr) return;  // the client is gone
         stream->FlushText();
         Send(outcome.ok() ? NotebookFrame(id, *outcome) : RefusedFrame(id, outcome.status()));
-        if (!session.empty()) server_.options_.on_used(session);
         LeaveIfDone();
       });
 }

@@ -51,10 +51,12 @@ Daemon::Daemon(EventLoop& loop, SessionRegistry& registry, CallService& service,
               {.offer = options_.offer,
                .on_left = [this](const absl::Status& why) { OnLeft(why); },
                .on_shutdown = [this] { End("asked to"); },
-               .on_used = [this](const std::string& session) { OnUsed(session); },
-               .on_closed = [this](const std::string& session) { journal_.Remove(session); }}) {}
+               .on_closed = [this](const std::string& session) { journal_.Remove(session); }}) {
+  registry_.Add(journal_);
+}
 
 Daemon::~Daemon() {
+  registry_.Remove(journal_);
   if (socket_) loop_.Unwatch(socket_.get());
   loop_.Cancel(idle_timer_);
   loop_.Cancel(accept_timer_);
@@ -142,10 +144,6 @@ bool Daemon::CanBeFound() const {
   return fstatat(directory_.fd.get(), kDaemonSocket, &ours, AT_SYMLINK_NOFOLLOW) == 0 &&
          lstat(path.c_str(), &found) == 0 && ours.st_dev == found.st_dev &&
          ours.st_ino == found.st_ino;
-}
-
-void Daemon::OnUsed(const std::string& session) {
-  if (registry_.Find(session) != nullptr) journal_.Add(session);
 }
 
 void Daemon::End(std::string_view reason) {

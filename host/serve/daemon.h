@@ -51,7 +51,6 @@ class Daemon {
   void CheckIdle();
   // Whether new clients come here: the directory may be another one by now, or empty.
   bool CanBeFound() const;
-  void OnUsed(const std::string& session);
   void End(std::string_view reason);
 
   EventLoop& loop_;

@@ -19,6 +19,7 @@
 #include "host/base/fds.h"
 #include "host/base/process.h"
 #include "host/serve/daemon.h"
+#include "host/serve/frame_fields.h"
 #include "host/serve/runtime_directory.h"
 
 namespace cellar::host {
@@ -26,11 +27,18 @@ namespace {
 
 // A daemon may need as long as its interpreter does to be found.
 constexpr absl::Duration kStartLimit = absl::Seconds(35);
+// One that runs says hello as soon as it turns to its socket.
+constexpr absl::Duration kHelloLimit = absl::Seconds(10);
 // How often a daemon may end between its start, or the connection, and its hello.
 constexpr int kAttempts = 5;
 constexpr int kReadyFd = 3;
 
-absl::StatusOr<UniqueFd> Connect(const RuntimeDirectory& directory) {
+struct Connected {
+  UniqueFd socket;
+  pid_t daemon;
+};
+
+absl::StatusOr<Connected> Connect(const RuntimeDirectory& directory) {
   UniqueFd made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!made) return ErrnoStatus(errno, "making a socket");
   sockaddr_un address = {.sun_family = AF_UNIX};
@@ -47,12 +55,18 @@ absl::StatusOr<UniqueFd> Connect(const RuntimeDirectory& directory) {
   if (getsockopt(made.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid()) {
     return absl::PermissionDeniedError("the daemon's socket is another user's");
   }
-  return MoveHigh(std::move(made));
+  CELLAR_ASSIGN_OR_RETURN(UniqueFd socket, MoveHigh(std::move(made)));
+  return Connected{std::move(socket), peer.pid};
 }
 
 absl::StatusOr<std::unique_ptr<Client>> Dial(const RuntimeDirectory& directory) {
-  CELLAR_ASSIGN_OR_RETURN(UniqueFd socket, Connect(directory));
-  return Client::Create(std::move(socket));
+  CELLAR_ASSIGN_OR_RETURN(Connected connected, Connect(directory));
+  absl::StatusOr<std::unique_ptr<Client>> client =
+      Client::Create(std::move(connected.socket), kHelloLimit);
+  if (!absl::IsDeadlineExceeded(client.status())) return client;
+  return absl::DeadlineExceededError(
+      absl::StrCat("the daemon (pid ", connected.daemon,
+                   ") does not answer; to end it, and its sessions with it: cellar daemon stop"));
 }
 
 absl::StatusOr<std::string> ThisProgram() {
@@ -127,6 +141,12 @@ std::string ThisClient(const std::string& command) {
 absl::StatusOr<std::unique_ptr<Client>> DialDaemon(const Environment& env) {
   CELLAR_ASSIGN_OR_RETURN(RuntimeDirectory directory, OpenRuntimeDirectory(env));
   return Dial(directory);
+}
+
+absl::StatusOr<UniqueFd> FindDaemon(const Environment& env) {
+  CELLAR_ASSIGN_OR_RETURN(RuntimeDirectory directory, OpenRuntimeDirectory(env));
+  CELLAR_ASSIGN_OR_RETURN(Connected connected, Connect(directory));
+  return OpenPidfd(connected.daemon);
 }
 
 absl::StatusOr<std::unique_ptr<Client>> DialOrStartDaemon(const Environment& env) {

@@ -10,8 +10,11 @@
 
 namespace cellar::host {
 
-// NotFound when no daemon is running.
+// NotFound when no daemon is running, DeadlineExceeded when it does not answer.
 absl::StatusOr<std::unique_ptr<Client>> DialDaemon(const Environment& env);
+
+// The process of the daemon, whether it answers or not. NotFound when none is running.
+absl::StatusOr<UniqueFd> FindDaemon(const Environment& env);
 
 // One is started when none is running, and another in the place of one of another version that
 // holds nothing. A daemon of another version that holds sessions is used as it is, if it speaks

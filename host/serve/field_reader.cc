@@ -12,7 +12,7 @@ namespace cellar::host {
 using nlohmann::json;
 
 std::string FieldReader::Text(const char* name, bool required, size_t max_bytes) {
-  const bool is_there = request_.contains(name);
+  const bool is_there = object_.contains(name);
   json value = Value(name);
   if (!is_there) {
     if (required) Add(name, "is missing");
@@ -30,25 +30,33 @@ std::string FieldReader::Text(const char* name, bool required, size_t max_bytes)
   return std::move(text);
 }
 
+std::string FieldReader::Name(const char* name, bool required) {
+  std::string text = Text(name, required, kMaxNameBytes);
+  if (required && text.empty()) Add(name, "is empty");
+  return text;
+}
+
 bool FieldReader::Flag(const char* name, bool otherwise) {
-  const bool is_there = request_.contains(name);
+  const bool is_there = object_.contains(name);
   const json value = Value(name);
   if (!is_there) return otherwise;
   if (!value.is_boolean()) Add(name, "expected true or false");
   return value.is_boolean() && value.get<bool>();
 }
 
-uint32_t FieldReader::Number(const char* name, uint32_t otherwise) {
-  const bool is_there = request_.contains(name);
+std::optional<uint32_t> FieldReader::Number(const char* name) {
+  const bool is_there = object_.contains(name);
   const json value = Value(name);
-  if (!is_there) return otherwise;
-  const bool fits = value.is_number_unsigned() && value.get<uint64_t>() <= otherwise;
-  if (!fits) Add(name, "expected a whole number");
-  return fits ? value.get<uint32_t>() : otherwise;
+  if (!is_there) return std::nullopt;
+  if (value.is_number_unsigned() && value.get<uint64_t>() <= UINT32_MAX) {
+    return value.get<uint32_t>();
+  }
+  Add(name, "expected a whole number");
+  return std::nullopt;
 }
 
 absl::Duration FieldReader::Seconds(const char* name, absl::Duration otherwise) {
-  const bool is_there = request_.contains(name);
+  const bool is_there = object_.contains(name);
   const json value = Value(name);
   if (!is_there) return otherwise;
   const double seconds = value.is_number() ? value.get<double>() : -1;
@@ -60,10 +68,10 @@ absl::Duration FieldReader::Seconds(const char* name, absl::Duration otherwise) 
 
 json FieldReader::Value(const char* name) {
   known_.push_back(name);
-  auto found = request_.find(name);
-  if (found == request_.end()) return nullptr;
+  auto found = object_.find(name);
+  if (found == object_.end()) return nullptr;
   json value = std::move(*found);
-  request_.erase(found);
+  object_.erase(found);
   return value;
 }
 
@@ -76,7 +84,7 @@ absl::Status FieldReader::problem() const {
 }
 
 absl::Status FieldReader::Finish() {
-  for (const auto& [name, value] : request_.items()) {
+  for (const auto& [name, value] : object_.items()) {
     Add(name, absl::StrCat("unknown field; known are ", absl::StrJoin(known_, ", ")));
     break;
   }

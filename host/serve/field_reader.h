@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,17 +16,21 @@
 
 namespace cellar::host {
 
-inline constexpr size_t kMaxNameBytes = 4096;
+// Of a text that has no limit of its own: a path, a handle.
+inline constexpr size_t kMaxTextBytes = 4096;
 
 class FieldReader {
  public:
-  // `request` is an object and outlives the reader.
-  explicit FieldReader(nlohmann::json& request) : request_(request) {}
+  // `object` is one, and outlives the reader. `known` are the fields that somebody else has taken.
+  explicit FieldReader(nlohmann::json& object, std::vector<std::string> known = {"id", "type"})
+      : object_(object), known_(std::move(known)) {}
 
   // What is not there, or is wrong, is empty, or what `otherwise` says.
-  std::string Text(const char* name, bool required = false, size_t max_bytes = kMaxNameBytes);
+  std::string Text(const char* name, bool required = false, size_t max_bytes = kMaxTextBytes);
+  // As calls have them, of sessions and persons; one that is required is not empty either.
+  std::string Name(const char* name, bool required = false);
   bool Flag(const char* name, bool otherwise);
-  uint32_t Number(const char* name, uint32_t otherwise);
+  std::optional<uint32_t> Number(const char* name);
   absl::Duration Seconds(const char* name, absl::Duration otherwise);
   // Any value; null when it is not there.
   nlohmann::json Value(const char* name);
@@ -35,8 +41,8 @@ class FieldReader {
   absl::Status Finish();
 
  private:
-  nlohmann::json& request_;
-  std::vector<std::string> known_ = {"id", "type"};
+  nlohmann::json& object_;
+  std::vector<std::string> known_;
   std::string problem_;
 };
 

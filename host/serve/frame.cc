@@ -59,7 +59,7 @@ std::string OkFrame(const RequestId& id) {
 
 std::string ResultFrame(const RequestId& id, const CallResult& result) {
   Frame frame("done", id);
-  frame.Key("status").String(CallStatusName(result.status));
+  frame.Key("status").String(NameOf(result.status));
   frame.Key("result");
   WriteResult(result, frame.json());
   return frame.Take();
@@ -67,7 +67,7 @@ std::string ResultFrame(const RequestId& id, const CallResult& result) {
 
 std::string ProtocolErrorFrame(const absl::Status& status) {
   Frame frame("error", {});
-  WriteMessage("ProtocolError", status, frame.json());
+  WriteMessage(kProtocolError, status, frame.json());
   frame.Key("traceback").BeginArray().EndArray();
   return frame.Take();
 }

@@ -23,7 +23,8 @@ namespace cellar::host {
 class Link : private LineStream::Listener {
  public:
   // Called with each frame of a request. The last is `done`, and comes once for each request: when
-  // the daemon ends before it has answered, it is a refusal that says so.
+  // the request is too long, or the daemon ends before it has answered, it is a refusal that says
+  // so.
   using FrameCallback = absl::AnyInvocable<void(const nlohmann::ordered_json& frame)>;
 
   struct Events {
@@ -50,7 +51,7 @@ class Link : private LineStream::Listener {
   void OnEnd(bool) override { Lose(); }
   void OnDrained() override {}
   void OnGone(const absl::Status&) override { Lose(); }
-  void Lose();
+  void Lose(absl::Status why = absl::UnavailableError("the daemon ended before it answered"));
 
   EventLoop& loop_;
   LineStream stream_;

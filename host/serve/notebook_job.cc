@@ -76,6 +76,7 @@ void NotebookJob::OnHold(absl::StatusOr<SessionHold> hold) {
   if (!hold.ok()) return Finish(hold.status());
   hold_.emplace(*std::move(hold));
   if (stream_ != nullptr) stream_->TellPlan(prepared_->options.cells);
+  hold_->TellUnheard(stream_);
   runner_ = std::make_unique<NotebookRunner>(
       loop_, hold_->session(), std::move(prepared_->document), std::move(prepared_->target),
       std::move(prepared_->options), static_cast<NotebookRunObserver&>(*this),
@@ -98,6 +99,7 @@ void NotebookJob::EnterSession() {
                                  NewcomerToRun observer(newcomer);
                                  runner_->Recount(observer);
                                }});
+  service_.Show(visit_);
 }
 
 void NotebookJob::LeaveSession() {

@@ -55,7 +55,7 @@ class NotebookFieldReader : public FieldReader {
     if (value.is_number_unsigned()) return std::to_string(value.get<uint64_t>());
     if (!value.is_string()) return "";
     const auto& id = value.get_ref<const std::string&>();
-    return ProblemOfText(id, kMaxNameBytes).empty() ? id : "";
+    return ProblemOfText(id, kMaxTextBytes).empty() ? id : "";
   }
 
   std::string Source() { return Text("source", /*required=*/true, kMaxRequestBytes); }
@@ -295,10 +295,10 @@ absl::StatusOr<NotebookSessionRun> ReadNotebookRun(json& request) {
   what.run.allow_errors = fields.Flag("allow_errors", false);
   what.run.timeout = fields.Seconds("timeout", absl::ZeroDuration());
   what.run.clear = fields.Flag("clear", false);
-  what.session = fields.Text("session");
+  what.session = fields.Name("session");
   what.interpreter = fields.Text("interpreter");
-  what.owner = fields.Text("owner");
-  if (const std::string by = fields.Text("by"); !by.empty()) what.by = by;
+  what.owner = fields.Name("owner");
+  if (const std::string by = fields.Name("by"); !by.empty()) what.by = by;
   what.stream = fields.Flag("stream", true);
   CELLAR_RETURN_IF_ERROR(fields.Finish());
   CELLAR_ASSIGN_OR_RETURN(what.run.parameters, ParametersFrom(parameters));

@@ -19,7 +19,6 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxIdBytes = 256;
-constexpr size_t kMaxByBytes = 256;
 constexpr size_t kMaxQueryBytes = size_t{1} << 20;
 // A tool may answer with anything.
 constexpr size_t kMaxDepth = 100;
@@ -33,7 +32,7 @@ std::string Dump(const json& value) {
 absl::StatusOr<What> ReadEval(json& request) {
   FieldReader fields(request);
   EvalRequest eval = {.stream = fields.Flag("stream", true)};
-  const std::string by = fields.Text("by", /*required=*/false, kMaxByBytes);
+  const std::string by = fields.Name("by");
   const std::string interpreter = fields.Text("interpreter");
   const std::string opening_cwd = fields.Text("opening_cwd");
   const std::string opening_interpreter = fields.Text("opening_interpreter");
@@ -83,35 +82,30 @@ absl::StatusOr<What> ReadCancel(json& request) {
 template <typename OfSession>
 absl::StatusOr<What> ReadOfSession(json& request) {
   FieldReader fields(request);
-  OfSession what = {.session = fields.Text("session")};
+  OfSession what = {.session = fields.Name("session")};
   CELLAR_RETURN_IF_ERROR(fields.Finish());
   return what;
 }
 
 absl::StatusOr<What> ReadRewind(json& request) {
   FieldReader fields(request);
-  RewindRequest rewind = {.session = fields.Text("session")};
-  if (request.contains("cell")) {
-    rewind.cell = fields.Number("cell", std::numeric_limits<uint32_t>::max());
-  }
+  RewindRequest rewind = {.session = fields.Name("session"), .cell = fields.Number("cell")};
   CELLAR_RETURN_IF_ERROR(fields.Finish());
   return rewind;
 }
 
 absl::StatusOr<What> ReadBranch(json& request) {
   FieldReader fields(request);
-  BranchRequest branch = {.session = fields.Text("session"),
-                          .new_session = fields.Text("new_session", /*required=*/true)};
-  if (request.contains("cell")) {
-    branch.cell = fields.Number("cell", std::numeric_limits<uint32_t>::max());
-  }
+  BranchRequest branch = {.session = fields.Name("session"),
+                          .new_session = fields.Name("new_session", /*required=*/true),
+                          .cell = fields.Number("cell")};
   CELLAR_RETURN_IF_ERROR(fields.Finish());
   return branch;
 }
 
 absl::StatusOr<What> ReadWatch(json& request) {
   FieldReader fields(request);
-  WatchRequest watch = {.session = fields.Text("session"),
+  WatchRequest watch = {.session = fields.Name("session"),
                         .opening_cwd = fields.Text("opening_cwd"),
                         .opening_interpreter = fields.Text("opening_interpreter")};
   CELLAR_RETURN_IF_ERROR(fields.Finish());
@@ -137,10 +131,10 @@ absl::StatusOr<What> ReadTail(json& request) {
 template <wire::QueryKind kind>
 absl::StatusOr<What> ReadQuery(json& request) {
   FieldReader fields(request);
-  QueryRequest what = {.session = fields.Text("session")};
+  QueryRequest what = {.session = fields.Name("session")};
   what.query.kind = kind;
   what.query.text = fields.Text("text", /*required=*/true, kMaxQueryBytes);
-  what.query.cursor = fields.Number("cursor", std::numeric_limits<uint32_t>::max());
+  what.query.cursor = fields.Number("cursor").value_or(std::numeric_limits<uint32_t>::max());
   what.query.with_source = kind == wire::QueryKind::kInspect && fields.Flag("source", false);
   CELLAR_RETURN_IF_ERROR(fields.Finish());
   return what;
@@ -155,7 +149,7 @@ absl::StatusOr<What> ReadHello(json& request) {
 
 absl::Status ReadTool(json value, BridgeTool& tool) {
   if (!value.is_object()) return absl::InvalidArgumentError("expected an object");
-  FieldReader fields(value);
+  FieldReader fields(value, /*known=*/{});
   tool.name = fields.Text("name", /*required=*/true);
   tool.description = fields.Text("description", /*required=*/false, kMaxQueryBytes);
   const json schema = fields.Value("schema");
@@ -207,7 +201,7 @@ absl::Status ReadImages(const json& images, BridgeAnswer& answer) {
   if (!images.is_array()) return absl::InvalidArgumentError("images: expected a list");
   for (json image : images) {
     if (!image.is_object()) return absl::InvalidArgumentError("images: expected objects");
-    FieldReader fields(image);
+    FieldReader fields(image, /*known=*/{});
     BridgeImage& read = answer.images.emplace_back();
     read.mime = fields.Text("mime", /*required=*/true);
     const std::string data = fields.Text("data", /*required=*/true, kMaxLineBytes);
@@ -338,6 +332,7 @@ absl::StatusOr<What> ReadRequest(json request, RequestId& id) {
   // An answer needs no answer.
   if (IsReply(request)) {
     const json call = request.value("call", json());
+    request.erase("id");
     absl::StatusOr<What> reply = ReadTyped(request);
     return reply.ok() ? reply : FailedReply(call, reply.status());
   }

@@ -21,6 +21,9 @@ namespace cellar::host {
 // A line may be as long as the longest call, and the words around it.
 inline constexpr size_t kMaxLineBytes = kMaxRequestBytes + (1u << 20);
 
+// The name of the error for a line that is no request.
+inline constexpr char kProtocolError[] = "ProtocolError";
+
 // As the client wrote it: a JSON string or whole number.
 struct RequestId {
   std::string json = "\"\"";

@@ -30,8 +30,7 @@ struct ServerOptions {
   // A client is gone: of its own accord, or not ok, because it could not be served any more.
   std::function<void(const absl::Status& why)> on_left = [](const absl::Status&) {};
   std::function<void()> on_shutdown = [] {};  // a client wants the server to end
-  // A call on a session of that name has ended; it may have state now.
-  std::function<void(const std::string& session)> on_used = [](const std::string&) {};
+  // A client has had the sessions of that name closed.
   std::function<void(const std::string& session)> on_closed = [](const std::string&) {};
 };
 

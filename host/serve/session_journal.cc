@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <cstdio>
+
 #include "host/base/atomic_file.h"
 #include "host/base/fds.h"
 #include "nlohmann/json.hpp"
@@ -12,6 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kName = "sessions";
+constexpr const char* kNewName = "sessions.new";
 constexpr size_t kMaxSessions = 4096;
 constexpr size_t kMaxBytes = size_t{32} << 20;
 
@@ -27,7 +30,7 @@ const std::set<std::string>& SessionJournal::Load() {
   return sessions_;
 }
 
-void SessionJournal::Add(const std::string& session) {
+void SessionJournal::OnUsed(const std::string& session) {
   if (sessions_.size() < kMaxSessions && sessions_.insert(session).second) Write();
 }
 
@@ -35,11 +38,14 @@ void SessionJournal::Remove(const std::string& session) {
   if (sessions_.erase(session) > 0) Write();
 }
 
+// In its place at once, or not at all: the next daemon then says less. Not synced, because the loop
+// waits for it and the file is to outlive the daemon, not the machine.
 void SessionJournal::Write() const {
-  UniqueFd file(openat(directory_.fd.get(), kName,
-                       O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file) return;  // the next daemon says less
-  WriteAll(file.get(), json(sessions_).dump(-1, ' ', false, json::error_handler_t::replace));
+  const int directory = directory_.fd.get();
+  UniqueFd file(
+      openat(directory, kNewName, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const std::string text = json(sessions_).dump(-1, ' ', false, json::error_handler_t::replace);
+  if (file && WriteAll(file.get(), text)) renameat(directory, kNewName, directory, kName);
 }
 
 }  // namespace cellar::host

@@ -6,17 +6,18 @@
 #include <string>
 
 #include "host/serve/runtime_directory.h"
+#include "host/session/registry.h"
 
 namespace cellar::host {
 
-class SessionJournal {
+class SessionJournal : public SessionListener {
  public:
   explicit SessionJournal(const RuntimeDirectory& directory) : directory_(directory) {}
 
   // What the daemon before has left; it stays written down.
   const std::set<std::string>& Load();
 
-  void Add(const std::string& session);
+  void OnUsed(const std::string& session) override;
   // Closed on purpose: nobody expects its state.
   void Remove(const std::string& session);
 

@@ -38,6 +38,10 @@ void SessionWatch::Start() {
 }
 
 std::unique_ptr<CallObserver> SessionWatch::OnCall(const WatchedCall& call) {
+  // The rest of a character would come as the call's.
+  for (Stream stream : {Stream::kStdout, Stream::kStderr}) {
+    SendBackgroundText(stream, decoders_.Of(stream).Finish());
+  }
   // One that is nested has the session no more than the one that waits for it.
   if (!call.is_nested) {
     running_ = call.handle;
@@ -63,6 +67,11 @@ void SessionWatch::OnCallOver(const std::string& handle) {
 }
 
 void SessionWatch::OnBackgroundText(Stream stream, std::string_view text) {
+  SendBackgroundText(stream, decoders_.Of(stream).Decode(text));
+}
+
+void SessionWatch::SendBackgroundText(Stream stream, const std::string& text) {
+  if (text.empty()) return;
   Frame frame(stream == Stream::kStdout ? "stdout" : "stderr", id_);
   frame.Key("text").String(text);
   frame.Key("background").Bool(true);

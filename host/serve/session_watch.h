@@ -14,6 +14,7 @@
 #include "host/eval/call_service.h"
 #include "host/eval/session_watcher.h"
 #include "host/serve/call_stream.h"
+#include "host/serve/text_decoder.h"
 
 namespace cellar::host {
 
@@ -41,6 +42,7 @@ class SessionWatch : public SessionWatcher {
   void OnChange(SessionChange change) override;
 
   uint32_t CellThatStarts() const;
+  void SendBackgroundText(Stream stream, const std::string& text);
   void SendState(std::string_view change);
 
   const Place place_;
@@ -48,8 +50,9 @@ class SessionWatch : public SessionWatcher {
   const std::string session_;
   const std::function<bool(const std::string&)> is_own_;
   const CallStream::Send send_;
-  std::string running_;  // handle of the call that has the session; or empty
-  std::string by_;       // whose it is
+  StreamDecoders decoders_;  // of background output
+  std::string running_;      // handle of the call that has the session; or empty
+  std::string by_;           // whose it is
 };
 
 }  // namespace cellar::host

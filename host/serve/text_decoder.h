@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "host/output/stream.h"
+
 namespace cellar::host {
 
 class TextDecoder {
@@ -17,6 +19,16 @@ class TextDecoder {
 
  private:
   std::string partial_;  // at most 3 bytes
+};
+
+// One for each stream.
+class StreamDecoders {
+ public:
+  TextDecoder& Of(Stream stream) { return stream == Stream::kStdout ? out_ : err_; }
+
+ private:
+  TextDecoder out_;
+  TextDecoder err_;
 };
 
 }  // namespace cellar::host

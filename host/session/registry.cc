@@ -15,19 +15,31 @@ absl::Status SessionExists(const std::string& id) {
 
 }  // namespace
 
-// What a session prints between calls, with its name.
+// What a session prints between cells, with its name. Who hears something is told first what nobody
+// has heard.
 class SessionRegistry::BackgroundRelay : public CellObserver {
  public:
-  BackgroundRelay(const SessionRegistry& registry, const std::string& id)
-      : registry_(registry), id_(id) {}
+  BackgroundRelay(const SessionRegistry& registry, OpenSession& open)
+      : registry_(registry), open_(open) {}
 
   void OnBackgroundText(Stream stream, std::string_view text) override {
-    if (registry_.listener_ != nullptr) registry_.listener_->OnBackgroundText(id_, stream, text);
+    const bool had_unheard = std::exchange(open_.has_unheard, !IsHeard());
+    if (open_.has_unheard) return;
+    if (had_unheard) return open_.session->RecountBackground(*this);  // this text is the last of it
+    for (SessionListener* listener : registry_.listeners_) {
+      listener->OnBackgroundText(open_.key.id, open_.holder, stream, text);
+    }
   }
 
  private:
+  bool IsHeard() const {
+    return std::ranges::any_of(registry_.listeners_, [&](const SessionListener* listener) {
+      return listener->HearsBackground(open_.key.id, open_.holder);
+    });
+  }
+
   const SessionRegistry& registry_;
-  const std::string id_;
+  OpenSession& open_;
 };
 
 SessionLimits LimitsFrom(const Settings& settings) {
@@ -45,6 +57,11 @@ SessionHold::SessionHold(SessionHold&& other) noexcept
 
 SessionHold::~SessionHold() {
   if (registry_ != nullptr) registry_->Release(ticket_);
+}
+
+void SessionHold::TellUnheard(CellObserver* observer) const {
+  const bool has_unheard = std::exchange(registry_->HeldBy(ticket_).has_unheard, false);
+  if (has_unheard && observer != nullptr) session_->RecountBackground(*observer);
 }
 
 SessionRegistry::SessionRegistry(EventLoop& loop, TemplatePool& templates, OutputStorage storage,
@@ -163,7 +180,7 @@ std::string SessionRegistry::WhyEmpty(const std::string& id) {
 void SessionRegistry::Connect(OpenSession& open) {
   open.session->SetRelieve(
       [this, &open](EventLoop::Task done) { Relieve(open.session.get(), std::move(done)); });
-  open.background = std::make_unique<BackgroundRelay>(*this, open.key.id);
+  open.background = std::make_unique<BackgroundRelay>(*this, open);
   open.session->ObserveBackground(open.background.get());
   memory_.Add(*open.session);
 }
@@ -193,23 +210,35 @@ void SessionRegistry::Grant(OpenSession& open) {
   open.holder = request.ticket;
   open.use = next_use_++;
   open.last_used = MonotonicNow();
+  if (request.query.runs_cells) Use(open);
   loop_.Cancel(open.idle_timer);
   loop_.Post([held = std::move(request.held),
               hold = SessionHold(*this, request.ticket, *open.session, open.key,
                                  open.settings)]() mutable { held(std::move(hold)); });
 }
 
+void SessionRegistry::Use(OpenSession& open) {
+  if (open.per_call || std::exchange(open.used, true)) return;
+  for (SessionListener* listener : listeners_) listener->OnUsed(open.key.id);
+}
+
+SessionRegistry::OpenSession& SessionRegistry::HeldBy(TicketId ticket) {
+  return *std::find_if(sessions_.begin(), sessions_.end(),
+                       [ticket](const OpenSession& open) { return open.holder == ticket; });
+}
+
 void SessionRegistry::Release(TicketId ticket) {
-  auto held = std::find_if(sessions_.begin(), sessions_.end(),
-                           [ticket](const OpenSession& open) { return open.holder == ticket; });
-  held->holder = 0;
-  held->last_used = MonotonicNow();
-  if (held->closing) {
-    if (held->closed) loop_.Post([this, open = &*held] { Forget(*open); });
+  OpenSession& held = HeldBy(ticket);
+  held.holder = 0;
+  held.last_used = MonotonicNow();
+  // The holder may have listened itself.
+  held.session->ObserveBackground(held.background.get());
+  if (held.closing) {
+    if (held.closed) loop_.Post([this, &held] { Forget(held); });
     return;
   }
-  Grant(*held);
-  if (held->holder == 0) Rest(*held);
+  Grant(held);
+  if (held.holder == 0) Rest(held);
 }
 
 void SessionRegistry::Fail(Request request, absl::Status status) {
@@ -291,6 +320,7 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
                             open.opened = open.last_used = MonotonicNow();
                             open.use = next_use_++;
                             Connect(open);
+                            Use(open);
                             Rest(open);
                             done(std::move(made->standing));
                           });

@@ -53,8 +53,9 @@ struct SessionQuery {
   // host.
   std::string opening_cwd;
   std::string opening_interpreter;
-  bool per_call = false;  // a session of its own, closed when the hold is gone
-  std::string owner;      // becomes one of the session's owners; empty: nobody does
+  bool per_call = false;   // a session of its own, closed when the hold is gone
+  bool runs_cells = true;  // false: nobody can expect state because of this request
+  std::string owner;       // becomes one of the session's owners; empty: nobody does
   // Asked about who holds the session when it is not free. True: that one waits for this request,
   // which therefore fails at once. Or null.
   std::function<bool(TicketId holder)> is_waited_for_by;
@@ -77,11 +78,18 @@ struct SessionInfo {
 class SessionListener {
  public:
   virtual ~SessionListener() = default;
-  // Printed while no call runs, by what earlier cells started.
-  virtual void OnBackgroundText(const std::string& id, Stream stream, std::string_view text) = 0;
-  virtual void OnClosing(const std::string& id) = 0;
+  // Printed while no cell runs, by what earlier cells started. `holder` is who has the session, or
+  // 0. It is kept until somebody hears it.
+  virtual bool HearsBackground(const std::string& /*id*/, TicketId /*holder*/) const {
+    return false;
+  }
+  virtual void OnBackgroundText(const std::string& /*id*/, TicketId /*holder*/, Stream,
+                                std::string_view /*text*/) {}
+  // State can be expected of it from now on: cells are going to run, or it has branched off.
+  virtual void OnUsed(const std::string& /*id*/) {}
+  virtual void OnClosing(const std::string& /*id*/) {}
   // Somebody looks at the session: it is not closed for being idle.
-  virtual bool IsWatched(const std::string& id) const = 0;
+  virtual bool IsWatched(const std::string& /*id*/) const { return false; }
 };
 
 class SessionRegistry;
@@ -97,6 +105,9 @@ class SessionHold {
   const SessionKey& key() const { return *key_; }
   // Of the directory that the session was opened in.
   const Settings& settings() const { return *settings_; }
+  // What was printed before the hold, and nobody has heard. With null nobody ever does: it is in
+  // the outcome of the next cell all the same.
+  void TellUnheard(CellObserver* observer) const;
 
  private:
   friend class SessionRegistry;
@@ -135,9 +146,8 @@ class SessionRegistry {
   // Whose hold a waiting request waits for; 0 when it does not wait for one.
   TicketId HolderBefore(TicketId ticket) const;
 
-  // An owner leaves the sessions of that id, or all of them. A session that had owners and has none
-  // left is closed as soon as no call wants it.
-  void Leave(const std::string& owner, const std::string& id);
+  // An owner leaves all sessions. One that had owners and has none left is closed as soon as no
+  // call wants it.
   void Leave(const std::string& owner);
 
   // Closes the sessions of that id; a call that runs on one is ended. False when there is none;
@@ -145,8 +155,9 @@ class SessionRegistry {
   bool Close(const std::string& id, EventLoop::Task done);
   void CloseAll(EventLoop::Task done);
 
-  // Hears of all sessions until it is taken away with null.
-  void Listen(SessionListener* listener) { listener_ = listener; }
+  // Hears of all sessions, until it is taken away.
+  void Add(SessionListener& listener) { listeners_.push_back(&listener); }
+  void Remove(SessionListener& listener) { std::erase(listeners_, &listener); }
 
   // Answers the calls of the cells of all sessions opened from now on, and outlives them.
   void AnswerCalls(BridgeProvider* provider) { bridge_ = provider; }
@@ -182,10 +193,12 @@ class SessionRegistry {
     SessionKey key;
     Settings settings;
     std::unique_ptr<CellObserver> background;  // a BackgroundRelay; outlives the session
+    bool has_unheard = false;                  // background output that nobody was told of
     std::unique_ptr<Session> session;
     bool per_call = false;
     std::set<std::string> owners;
     bool had_owners = false;
+    bool used = false;  // state can be expected of it
     std::deque<Request> waiting;
     TicketId holder = 0;
     absl::Time opened;
@@ -209,6 +222,8 @@ class SessionRegistry {
   void Connect(OpenSession& open);
   void Join(OpenSession& open, Request request);
   void Grant(OpenSession& open);
+  void Use(OpenSession& open);
+  OpenSession& HeldBy(TicketId ticket);
   void Release(TicketId ticket);
   void Rest(OpenSession& open);
   void Fail(Request request, absl::Status status);
@@ -224,7 +239,7 @@ class SessionRegistry {
   Launcher& launcher_;
   SessionLimits limits_;
   BridgeProvider* bridge_ = nullptr;
-  SessionListener* listener_ = nullptr;
+  std::vector<SessionListener*> listeners_;
 
   SnapshotAccount snapshots_;  // of all sessions
   std::list<OpenSession> sessions_;

@@ -1,5 +1,6 @@
 // How sessions end: when their last owner leaves, when they have rested long enough, when room is
 // needed, when somebody says so.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -30,7 +31,10 @@ void SessionRegistry::Rest(OpenSession& open) {
   if (limits_.idle_timeout <= absl::ZeroDuration()) return;
   loop_.Cancel(open.idle_timer);
   open.idle_timer = loop_.After(limits_.idle_timeout, [this, &open] {
-    if (listener_ != nullptr && listener_->IsWatched(open.key.id)) return Rest(open);
+    const bool is_watched = std::ranges::any_of(listeners_, [&](const SessionListener* listener) {
+      return listener->IsWatched(open.key.id);
+    });
+    if (is_watched) return Rest(open);
     Evict(open,
           absl::StrCat("the session was closed after ", absl::ToDoubleSeconds(limits_.idle_timeout),
                        " s without a call"),
@@ -53,13 +57,6 @@ absl::Status SessionRegistry::MakeRoom() {
   }
   Evict(*oldest, "the session was closed to make room for another one", [] {});
   return absl::OkStatus();
-}
-
-void SessionRegistry::Leave(const std::string& owner, const std::string& id) {
-  for (OpenSession& open : sessions_) {
-    if (open.key.id != id || open.owners.erase(owner) == 0) continue;
-    if (open.idle()) Rest(open);
-  }
 }
 
 void SessionRegistry::Leave(const std::string& owner) {
@@ -97,7 +94,9 @@ void SessionRegistry::StartClosing(OpenSession& open, EventLoop::Task when_close
   open.when_closed.push_back(std::move(when_closed));
   if (std::exchange(open.closing, true)) return;
   loop_.Cancel(open.idle_timer);
-  if (listener_ != nullptr && !open.per_call) listener_->OnClosing(open.key.id);
+  if (!open.per_call) {
+    for (SessionListener* listener : listeners_) listener->OnClosing(open.key.id);
+  }
   for (Request& request : std::exchange(open.waiting, {})) {
     Fail(std::move(request), absl::CancelledError("the session was closed"));
   }
@@ -119,7 +118,7 @@ void SessionRegistry::Forget(OpenSession& open) {
 }
 
 void SessionRegistry::Evict(OpenSession& open, std::string reason, EventLoop::Task when_closed) {
-  if (open.session->cells_run() > 0) lost_.Note(open.key.id, std::move(reason));
+  if (open.used) lost_.Note(open.key.id, std::move(reason));
   StartClosing(open, std::move(when_closed));
 }
 

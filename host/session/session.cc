@@ -372,6 +372,16 @@ void Session::KillWorker(std::string reason) {
   worker_->Kill();
 }
 
+void Session::RecountBackground(CellObserver& observer) const {
+  for (const CellOutput& output : background_->SoFar().outputs) {
+    if (output.type == CellOutput::Type::kStdout) {
+      observer.OnBackgroundText(Stream::kStdout, output.text);
+    } else if (output.type == CellOutput::Type::kStderr) {
+      observer.OnBackgroundText(Stream::kStderr, output.text);
+    }
+  }
+}
+
 std::vector<CellOutput> Session::TakeBackground() {
   if (background_->empty()) return {};
   std::unique_ptr<OutputLog> log = std::move(background_);

@@ -123,7 +123,8 @@ class Session : private WorkerListener, private BridgeListener {
 
   // Sees background output while no cell runs; outlives the session, or is taken away with null.
   void ObserveBackground(CellObserver* observer) { background_observer_ = observer; }
-  // The background output that no outcome has carried yet.
+  // The background output that no outcome has carried yet: its text, or all of it.
+  void RecountBackground(CellObserver& observer) const;
   std::vector<CellOutput> TakeBackground();
 
   // Tells the cells what the provider offers now.

@@ -67,6 +67,15 @@ def until_there(path):
     return f"import os, time\nwhile not os.path.exists({path!r}): time.sleep(0.01)"
 
 
+def prints_when_there(path, text):
+    """Code of a cell that starts a thread, which prints a line when something has that path, and then says so."""
+    return ("import os, threading, time\n"
+            "def late():\n"
+            f"    while not os.path.exists({path!r}): time.sleep(0.01)\n"
+            f"    print({text!r}, flush=True); os.mkdir({path + '.printed'!r})\n"
+            "threading.Thread(target=late, daemon=True).start()")
+
+
 class ProgramTest(unittest.TestCase):
     """Every process a test starts carries a mark or is below this one; none may be left when the test ends."""
 

@@ -5,7 +5,7 @@ import os
 import signal
 import unittest
 
-from program import DEADLINE_S, Screen, Terminal, wait_until
+from program import DEADLINE_S, Screen, Terminal, prints_when_there, wait_until
 from prompt import SLEEP, AtPrompt
 from test_daemon import DaemonTest
 
@@ -95,10 +95,59 @@ class Watches(AttachTest):
         self.watcher.value("1", session="not open yet")
         self.assertEqual([frame for frame in self.watcher.frames if frame["id"] == "v"], [])
 
-    def test_an_id_is_that_of_one_watch_at_a_time(self):
-        self.watcher.send(id="w", type="watch", session="other")
-        self.assertEqual(self.watcher.done("w")["error"],
-                         {"ename": "InvalidRequest", "evalue": "id: a watch of that id is under way"})
+    def test_a_watch_that_was_cancelled_does_not_take_the_place_of_the_next(self):
+        self.watcher.send_bytes(b'{"id":"v","type":"watch","session":"A"}\n'
+                                b'{"id":"x","type":"cancel","call":"v"}\n'
+                                b'{"id":"v","type":"watch","session":"B"}\n')
+        self.assertEqual(self.watcher.done("v")["status"], "ok")
+        self.assertEqual(self.watcher.next_frame("v")["session"], "B")
+
+    def test_characters_of_background_output_that_come_in_parts_stay_whole(self):
+        gates = [os.path.join(self.state, name) for name in ("first", "second", "last")]
+        self.watcher.eval("import os, threading, time\n"
+                          "def write():\n"
+                          f"    for gate, part in zip({gates!r}, (b'a\\xc3', b'\\xa9', b'\\xff\\n')):\n"
+                          "        while not os.path.exists(gate): time.sleep(0.01)\n"
+                          "        os.write(1, part)\n"
+                          "threading.Thread(target=write, daemon=True).start()", session="work")
+        for gate, text in zip(gates, ("a", "é", "\ufffd\n")):
+            os.mkdir(gate)
+            frame = self.watcher.next_frame("w", "stdout")
+            self.assertEqual((frame["text"], frame["background"]), (text, True))
+
+    def test_a_notebook_of_ones_own_is_told_once_and_what_it_has_started_goes_on_being_told(self):
+        path, gate = os.path.join(self.state, "a.ipynb"), os.path.join(self.state, "gate")
+        self.run_cellar("notebook", "new", path)
+        self.run_cellar("notebook", "insert", path, "0", "--source", prints_when_there(gate, "late"))
+        self.watcher.send(id="r", type="notebook.run", file=path, session="work")
+        self.assertEqual(self.watcher.done("r")["status"], "ok")
+        self.assertTrue(self.watcher.next_frame("w")["running"]["own"])
+        self.assertEqual(self.watcher.next_frame("w"),
+                         {"type": "state", "id": "w", "session": "work", "next_cell": 3})
+        os.mkdir(gate)
+        frame = self.watcher.next_frame("w")
+        self.assertEqual((frame["type"], frame["text"], frame["background"]), ("stdout", "late\n", True))
+
+    def test_background_output_that_was_watched_is_not_told_again_with_the_next_call(self):
+        gate = os.path.join(self.state, "gate")
+        self.watcher.eval(prints_when_there(gate, "late"), session="work")
+        os.mkdir(gate)
+        self.assertEqual(self.watcher.printed("w", until="\n"), "late\n")
+        self.watcher.send(id="a", type="eval", session="work", cells=[{"code": "1"}])
+        self.assertEqual([frame["type"] for frame in self.watcher.frames_of("a")],
+                         ["started", "result", "finished", "done"])
+
+    def test_background_output_that_nobody_watched_is_told_with_the_next_that_somebody_watches(self):
+        self.watcher.ask("cancel", call="w")
+        gates = [os.path.join(self.state, name) for name in ("first", "second")]
+        self.watcher.eval(*(prints_when_there(gate, os.path.basename(gate)) for gate in gates), session="work")
+        os.mkdir(gates[0])
+        wait_until(lambda: os.path.exists(gates[0] + ".printed"), "the first line printed")
+        late = self.connect()
+        late.send(id="w", type="watch", session="work")
+        late.next_frame("w", "state")
+        os.mkdir(gates[1])
+        self.assertEqual(late.printed("w", until="second\n"), "first\nsecond\n")
 
 
 class IdleWatch(AttachTest):
@@ -121,6 +170,14 @@ class Prompt(AttachTest):
         screen.keys("C-d")
         wait_until(lambda: "idle" in self.sessions(), "the session after the prompt")
         self.assertEqual(self.run_in_session("x")[1], "42\n")
+
+    def test_what_was_printed_before_it_came_is_shown_with_the_first_cell(self):
+        gate = os.path.join(self.state, "gate")
+        self.run_in_session(prints_when_there(gate, "late"))
+        os.mkdir(gate)
+        wait_until(lambda: os.path.exists(gate + ".printed"), "the line printed")
+        screen = self.screen(at="work In [2]:")
+        screen.enter("'mine'", "work In [2]: 'mine'\nlate\n'mine'\nwork In [3]:")
 
     def test_the_cells_of_others_are_shown_above_what_is_typed(self):
         screen = self.screen()

@@ -11,7 +11,8 @@ import threading
 import unittest
 
 from line_client import dial
-from program import DEADLINE_S, SLOWNESS, ProgramTest, Terminal, processes_of, until_there, wait_until
+from program import (DEADLINE_S, SLOWNESS, ProgramTest, Terminal, prints_when_there, processes_of, until_there,
+                     wait_until)
 
 
 class DaemonTest(ProgramTest):
@@ -219,6 +220,44 @@ class Sessions(DaemonTest):
             self.assertIn(what, out)
         self.assertEqual(self.run_cellar("cancel", running), (2, "", f'cellar: no call "{running}" is under way\n'))
 
+    def test_a_result_is_kept_when_the_client_that_waits_for_it_leaves(self):
+        gate = os.path.join(self.env["XDG_RUNTIME_DIR"], "gate")
+        handle = self.run_in_session("--detach", f"{until_there(gate)}\n6 * 7")[1].strip()
+        leaver = self.connect()
+        leaver.eval("1", session="owned", owner="me")
+        leaver.send(id="w", type="wait", call=handle)
+        leaver.ask("hello")  # the wait has been read
+        leaver.connection.shutdown(socket.SHUT_RDWR)
+        stays = self.connect()
+        wait_until(lambda: [s["id"] for s in stays.ask("sessions")["sessions"]] == ["work"], "its leaving noticed")
+        os.mkdir(gate)
+        wait_until(lambda: stays.ask("tail", call=handle)["status"] != "running", "the call has ended")
+        self.assertEqual(self.run_cellar("wait", handle), (0, "42\n", ""))
+
+    def test_what_was_printed_between_two_calls_is_shown_with_the_second(self):
+        gate = os.path.join(self.env["XDG_RUNTIME_DIR"], "gate")
+        self.assertEqual(self.run_in_session(prints_when_there(gate, "late")), (0, "", ""))
+        os.mkdir(gate)
+        wait_until(lambda: os.path.exists(gate + ".printed"), "the line printed")
+        self.assertEqual(self.run_in_session("1"), (0, "late\n1\n", ""))
+        self.assertEqual(self.run_in_session("2"), (0, "2\n", ""))
+
+    def test_a_request_that_is_too_long_is_refused(self):
+        code = "#" + "\x01" * 12_000_000  # six times as long in JSON
+        exit_code, out, err = self.run_in_session("-", input=code.encode())
+        self.assertEqual((exit_code, out), (2, ""))
+        self.assertRegex(err, r"^cellar: the request has 72\d{6} bytes as JSON, and may have 68157440\n$")
+
+    def test_a_name_is_not_empty_and_not_too_long(self):
+        self.run_in_session("1")
+        self.assertEqual(self.run_cellar("branch", "work", ""), (2, "", "cellar: new_session: is empty\n"))
+        client = self.connect()
+        name = "x" * 257
+        for request in ({"type": "watch", "session": name}, {"type": "branch", "session": "work", "new_session": name},
+                        {"type": "eval", "session": name, "cells": [{"code": "1"}]}):
+            client.send(id="a", **request)
+            self.assertIn("has 257 bytes, more than 256", client.done("a")["error"]["evalue"])
+
     def test_ctrl_c_interrupts_that_call_only(self):
         terminal = Terminal(self, "eval", "-s", "work", "print('one'); import time; time.sleep(60)")
         terminal.wait_for("one")
@@ -288,6 +327,31 @@ class Daemon(DaemonTest):
         self.run_cellar("close", "work")
         self.run_cellar("daemon", "stop")
         self.assertEqual(json.loads(self.run_in_session("--json", "1")[1])["session"]["state"], "kept")
+
+    def test_all_sessions_that_had_state_are_known_to_the_next_daemon(self):
+        self.run_in_session("x = 1")
+        self.run_cellar("branch", "work", "branch")
+        handle = self.run_cellar("eval", "-s", "detached", "--detach", "x = 1")[1].strip()
+        self.run_cellar("wait", handle)
+        watcher = self.connect()
+        watcher.send(id="w", type="watch", session="only seen")
+        watcher.next_frame("w", "state")
+        self.run_cellar("daemon", "stop")
+        states = {name: json.loads(self.run_cellar("eval", "-s", name, "--json", "1")[1])["session"]["state"]
+                  for name in ("work", "branch", "detached", "only seen")}
+        self.assertEqual(states, {"work": "fresh", "branch": "fresh", "detached": "fresh", "only seen": "kept"})
+
+    def test_a_daemon_that_does_not_answer_is_said_and_can_be_stopped(self):
+        self.run_in_session("1")
+        pid = self.daemon_pid()
+        os.kill(pid, signal.SIGSTOP)
+        said = f"the daemon (pid {pid}) does not answer; to end it, and its sessions with it: cellar daemon stop\n"
+        commands = [self.start("daemon", "status"), self.start("eval", "-s", "work", "1")]
+        outputs = [command.communicate(timeout=DEADLINE_S) for command in commands]
+        self.assertEqual([command.returncode for command in commands], [3, 3])
+        self.assertEqual(outputs, [(said.encode(), b""), (b"", f"cellar: {said}".encode())])
+        self.assertEqual(self.run_cellar("daemon", "stop"), (0, "", ""))
+        self.assertEqual(self.run_in_session("2")[:2], (0, "2\n"))
 
     def test_a_killed_daemon_is_replaced_and_its_stale_socket_cleared(self):
         self.run_in_session("x = 1")

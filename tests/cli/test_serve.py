@@ -97,6 +97,25 @@ class Calls(ServeTest):
         text = "".join(f["text"] for f in client.frames_of("a") if f["type"] == "stdout")
         self.assertEqual(text, "é€😀\ufffd")
 
+    def test_characters_of_background_output_that_come_in_parts_stay_whole(self):
+        client = self.serve()
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        first, second, last = (os.path.join(folder, name) for name in ("first", "second", "last"))
+        client.eval("import os, sys, threading, time\n"
+                    "def write():\n"
+                    f"    for gate, part in (({first!r}, b'a\\xc3'), ({second!r}, b'\\xa9\\n')):\n"
+                    "        while not os.path.exists(gate): time.sleep(0.01)\n"
+                    "        sys.stdout.buffer.write(part); sys.stdout.flush()\n"
+                    "threading.Thread(target=write, daemon=True).start()")
+        client.send(id="a", type="eval", cells=[{"code": until_there(last)}])
+        client.next_frame("a", "started")
+        for gate, text in ((first, "a"), (second, "é\n")):
+            os.mkdir(gate)
+            frame = client.next_frame("a", "stdout")
+            self.assertEqual((frame["text"], frame["background"]), (text, True))
+        os.mkdir(last)
+        self.assertEqual(client.done("a")["status"], "ok")
+
     def test_a_call_can_be_left_in_the_background_and_fetched(self):
         client = self.serve()
         gate = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "gate")
@@ -270,6 +289,20 @@ class BareRequests(ServeTest):
 
 
 class Ends(ServeTest):
+    def test_a_client_that_exits_before_it_hears_that_its_call_has_no_parent_does_no_harm(self):
+        client = self.serve()
+        # In one piece, so that both are read before anything is answered.
+        client.send_bytes(b'{"id":1,"type":"eval","parent":"call-99","cells":[{"code":"1"}]}\n{"type":"exit"}\n')
+        self.assertEqual(self.end(client), ([], 0))
+
+    def test_exit_does_not_wait_for_a_call_in_the_background(self):
+        client = self.serve()
+        done = client.eval("import time; time.sleep(60)", background_after=0)
+        client.send(id="w", type="wait", call=done["result"]["handle"])
+        client.send(type="exit")
+        self.assertIsNone(client.read_frame())
+        self.assertEqual(self.process.wait(DEADLINE_S), 0)
+
     def test_at_the_end_of_input_what_is_under_way_is_answered(self):
         requests = "".join(json.dumps({"id": i, "type": "eval", "stream": False, "session": f"s{i % 3}",
                                        "cells": [{"code": f"import time; time.sleep(0.1); {i}"}]}) + "\n"
@@ -342,7 +375,15 @@ class BadClients(ServeTest):
         client.send(id="a", type="eval", cells=[{"code": "import time; time.sleep(60)"}])
         client.next_frame("a", "started")
         client.send(id="a", type="eval", cells=[{"code": "1"}])
-        self.assertEqual(client.next_frame("a", "done")["status"], "refused")
+        refused = {"ename": "InvalidRequest", "evalue": "id: a call or a watch of that id is under way"}
+        self.assertEqual(client.done("a")["error"], refused)
+        client.send(id="a", type="watch")
+        self.assertEqual(client.done("a")["error"], refused)
+        client.send(id="w", type="watch")
+        client.next_frame("w", "state")
+        for request in ({"type": "watch"}, {"type": "eval", "cells": [{"code": "1"}]}, {"type": "notebook.run", "file": "x"}):
+            client.send(id="w", **request)
+            self.assertEqual(client.done("w")["error"], refused)
         client.ask("cancel", call="a")
         self.assertEqual(client.done("a")["status"], "cancelled")
 

@@ -53,6 +53,12 @@ class Bridge(ServeTest):
                          "(True, True, ['add', 'fail', 'hang'], 100)")
         self.assertEqual((len(self.asked), len(set(self.asked))), (128, 128))
 
+    def test_an_answer_may_have_an_id(self):
+        client = self.serve_tools()
+        client.send(id="a", type="eval", cells=[{"code": "tool.add({})"}])
+        client.send(id="r", type="reply", call=client.next_frame(type="call")["call"], value=6)
+        self.assertEqual(client.done("a")["result"]["text"], "6")
+
     def test_an_error_is_raised_in_the_cell(self):
         client = self.serve_tools()
         client.send(id="a", type="eval", cells=[{"code": "tool.fail({})"}])

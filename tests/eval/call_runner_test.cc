@@ -102,7 +102,7 @@ TEST_F(CallRunnerTest, RunsTheCellsInOrder) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->status, CallStatus::kOk);
   EXPECT_EQ(result->session_id, "s");
-  EXPECT_EQ(result->session_state, "kept");
+  EXPECT_EQ(result->session_state, StateAfter::kKept);
   EXPECT_THAT(Statuses(*result), ElementsAre(kComplete, kComplete));
   EXPECT_EQ(result->cells[0].title, "first");
   EXPECT_EQ(result->cells[0].clamp_note, "clamped");
@@ -139,7 +139,7 @@ TEST_F(CallRunnerTest, CancelInterruptsTheRunningCellAndStartsNoOther) {
   EXPECT_EQ(result->status, CallStatus::kCancelled);
   EXPECT_THAT(Statuses(*result), ElementsAre(kComplete, kCancelled, kNotRun));
   EXPECT_FALSE(result->cells[1].outcome.timed_out);
-  EXPECT_EQ(result->session_state, "kept");
+  EXPECT_EQ(result->session_state, StateAfter::kKept);
 }
 
 TEST_F(CallRunnerTest, CancelBetweenCellsStartsNoOther) {
@@ -186,7 +186,7 @@ TEST_F(CallRunnerTest, ResetsBeforeTheCellsThatAskForIt) {
   EXPECT_EQ(result->cells[1].outcome.result(), "False");
   EXPECT_EQ(result->cells[1].outcome.execution_count, 1u);
   EXPECT_EQ(result->cells[2].outcome.result(), "\"'x' in globals()\"");
-  EXPECT_EQ(result->session_state, "kept");
+  EXPECT_EQ(result->session_state, StateAfter::kKept);
 }
 
 TEST_F(CallRunnerTest, SaysThatTheStateIsLostAndThenThatItIsFresh) {
@@ -195,14 +195,14 @@ TEST_F(CallRunnerTest, SaysThatTheStateIsLostAndThenThatItIsFresh) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->status, CallStatus::kError);
   EXPECT_THAT(Statuses(*result), ElementsAre(kComplete, kError, kNotRun));
-  EXPECT_EQ(result->session_state, "lost");
+  EXPECT_EQ(result->session_state, StateAfter::kLost);
   EXPECT_EQ(result->session_reason, "the worker exited with code 3, state lost");
 
   result = Run({{.code = "'x' in globals()"}, {.code = "1"}});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->status, CallStatus::kOk);
   EXPECT_EQ(result->cells[0].outcome.result(), "False");
-  EXPECT_EQ(result->session_state, "fresh");
+  EXPECT_EQ(result->session_state, StateAfter::kFresh);
   EXPECT_EQ(result->session_reason,
             "the worker exited with code 3; this cell ran in a fresh session");
 }

@@ -93,7 +93,7 @@ TEST_F(CallServiceTest, CancelsACallThatWaitsWithoutRunningIt) {
   EXPECT_TRUE(service_->Cancel(running->id));
   const absl::StatusOr<CallResult> cancelled = Finish(*running);
   EXPECT_EQ(cancelled->status, CallStatus::kCancelled);
-  EXPECT_THAT(cancelled->session_state, "kept");
+  EXPECT_THAT(cancelled->session_state, StateAfter::kKept);
   EXPECT_FALSE(service_->Cancel(running->id));
   EXPECT_FALSE(std::filesystem::exists(directory_ / "ran"));
 }
@@ -120,7 +120,7 @@ TEST_F(CallServiceTest, ACancelReachesACellThatWaitsForASnapshot) {
     const absl::StatusOr<CallResult> result = Finish(*call);
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(result->status, CallStatus::kCancelled);
-    EXPECT_EQ(result->session_state, "kept");
+    EXPECT_EQ(result->session_state, StateAfter::kKept);
     EXPECT_EQ(Value("a", "x"), "1");
   }
 }
@@ -162,6 +162,33 @@ TEST_F(CallServiceTest, LeavesALongCallToRunInTheBackground) {
 
   EXPECT_EQ(service_->Tail(call->id).status().code(), absl::StatusCode::kNotFound);
   EXPECT_FALSE(CallOf("call-x").ok());
+}
+
+TEST_F(CallServiceTest, AResultIsKeptWhenTheOneWhoWaitedForItHasGone) {
+  auto call = Submit({.session = "a",
+                      .background_after = absl::ZeroDuration(),
+                      .cells = {{.code = "import os, time\n"
+                                         "while not os.path.exists('go'): time.sleep(0.01)\n42"}}});
+  EXPECT_EQ(Finish(*call)->status, CallStatus::kRunning);
+  bool is_told = false;
+  service_->StopWaiting(service_->Wait(call->id, absl::Seconds(20),
+                                       [&](const absl::StatusOr<CallResult>&) { is_told = true; }));
+  std::ofstream(directory_ / "go") << "";
+  RunUntil([&] { return service_->Tail(call->id)->status == CallStatus::kOk; });
+  EXPECT_EQ(ValueOf(*service_->Tail(call->id)), "42");
+  EXPECT_FALSE(is_told);
+}
+
+TEST_F(CallServiceTest, ACallOfNoParentIsRefusedUnlessItIsAbandonedFirst) {
+  const Call call = {.session = "a", .parent = "call-99", .cells = {{.code = "1"}}};
+  auto abandoned = Submit(call);
+  service_->Abandon(abandoned->id);
+  EXPECT_EQ(Run(call).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(abandoned->result.has_value());
+  // Not even by one that guesses its own name.
+  const Call own = {
+      .session = "a", .parent = HandleOf(abandoned->id + 2), .cells = {{.code = "1"}}};
+  EXPECT_EQ(Run(own).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(CallServiceTest, CancelsACallInTheBackground) {

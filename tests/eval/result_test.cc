@@ -48,7 +48,7 @@ TEST(ResultToJsonTest, IsTheSameWhenPretty) {
 TEST(ResultToJsonTest, TellsOfAFailedCellAndOfOneNotRun) {
   CallResult result;
   result.status = CallStatus::kError;
-  result.session_state = "lost";
+  result.session_state = StateAfter::kLost;
   result.session_reason = "why";
   result.cells.push_back({.status = CellRunStatus::kError,
                           .title = "t",

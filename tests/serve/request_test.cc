@@ -67,6 +67,19 @@ TEST(ParseRequestTest, AReplyNeedsNoId) {
   EXPECT_EQ(reply.answer.images[0].data, "AB");
 }
 
+TEST(ParseRequestTest, ANumberMayBeAsLargeAsTheFieldHolds) {
+  const auto cell = [](const std::string& number) {
+    RequestId id;
+    absl::StatusOr<Request> request =
+        ParseRequest(R"({"id": 1, "type": "rewind", "cell": )" + number + "}", id);
+    return request.ok() ? std::to_string(*std::get<RewindRequest>(request->what).cell)
+                        : std::string(request.status().message());
+  };
+  EXPECT_EQ(cell("4294967295"), "4294967295");
+  EXPECT_EQ(cell("4294967296"), "cell: expected a whole number");
+  EXPECT_EQ(cell("-1"), "cell: expected a whole number");
+}
+
 TEST(ParseRequestTest, AReplyThatCannotBeReadIsAnError) {
   for (const std::string_view line :
        {R"({"type": "reply", "call": 3, "value": NaN})",
@@ -95,6 +108,8 @@ TEST(ParseRequestTest, SaysWhatIsWrongWithATool) {
   EXPECT_EQ(problem(R"("tools": [{}])"), "tools[0]: name: is missing");
   EXPECT_THAT(problem(R"("tools": [{"name": ""}])"), StartsWith("tools[0]: name: expected one"));
   EXPECT_THAT(problem(R"("tools": [{"name": "$x"}])"), StartsWith("tools[0]: name: expected one"));
+  EXPECT_EQ(problem(R"("tools": [{"name": "a", "id": 1}])"),
+            "tools[0]: id: unknown field; known are name, description, schema");
   EXPECT_EQ(problem(R"("tools": [{"name": "a", "schema": 3}])"),
             "tools[0]: schema: expected an object");
   EXPECT_EQ(problem(R"("tools": [], "budget": {"total": "1"})"),

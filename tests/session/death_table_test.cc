@@ -128,7 +128,7 @@ TEST_P(DeathTableTest, TheResultSaysWhatHappened) {
   const absl::StatusOr<CallResult> result = Finish(*call);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->status, CallStatus::kError);
-  EXPECT_EQ(result->session_state, row.restores() ? "restored" : "lost");
+  EXPECT_EQ(result->session_state, row.restores() ? StateAfter::kRestored : StateAfter::kLost);
   const CellResult& cell = result->cells[0];
   EXPECT_EQ(cell.status, CellRunStatus::kError);
   EXPECT_EQ(cell.outcome.state, row.restores() ? StateAfter::kRestored : StateAfter::kLost);
@@ -146,7 +146,7 @@ TEST_P(DeathTableTest, TheResultSaysWhatHappened) {
   const absl::StatusOr<CallResult> next = Run("a", "globals().get('x')");
   ASSERT_TRUE(next.ok()) << next.status();
   EXPECT_EQ(ValueOf(*next), row.restores() ? "1" : "nothing");
-  EXPECT_EQ(next->session_state, row.restores() ? "kept" : "fresh");
+  EXPECT_EQ(next->session_state, row.restores() ? StateAfter::kKept : StateAfter::kFresh);
   if (!row.restores()) {
     EXPECT_THAT(next->session_reason, HasSubstr(death.told));
   }
@@ -171,7 +171,7 @@ TEST_F(DeathsTest, ARetryThatGoesWellIsComplete) {
   EXPECT_EQ(ValueOf(*result), "42");
   EXPECT_EQ(result->cells[0].runs, 2);
   EXPECT_EQ(Runs(), 2u);
-  EXPECT_EQ(result->session_state, "kept");
+  EXPECT_EQ(result->session_state, StateAfter::kKept);
   EXPECT_EQ(result->cells[0].outcome.stdout_text(), "so far\nso far\n");
   EXPECT_THAT(result->cells[0].outcome.notices.front(), HasSubstr("exited with code 3"));
 }
@@ -217,7 +217,8 @@ TEST_P(DeathPolicyTest, AWorkerFoundDeadBeforeACellIsReplacedAndTheCellRunsOnce)
       RunCell("open('runs', 'a').write('.'); globals().get('x')");
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->status, CallStatus::kOk);
-  EXPECT_EQ(result->session_state, GetParam().snapshots ? "restored" : "fresh");
+  EXPECT_EQ(result->session_state,
+            GetParam().snapshots ? StateAfter::kRestored : StateAfter::kFresh);
   EXPECT_EQ(ValueOf(*result), GetParam().snapshots ? "1" : "nothing");
   EXPECT_THAT(result->session_reason, HasSubstr("died of SIGKILL"));
   EXPECT_EQ(result->cells[0].runs, 1);
@@ -245,7 +246,7 @@ TEST_P(DeathPolicyTest, FourDeathsInARowAndTheSessionRefusesUntilReset) {
       Run({.session = "a", .cells = {{.code = "'x' in globals()", .reset = true}}});
   ASSERT_TRUE(reset.ok()) << reset.status();
   EXPECT_EQ(ValueOf(*reset), "False");
-  EXPECT_EQ(reset->session_state, "kept");
+  EXPECT_EQ(reset->session_state, StateAfter::kKept);
 }
 
 TEST_F(DeathsTest, AGoodCellBetweenDeathsEndsTheRow) {

@@ -42,7 +42,7 @@ TEST_F(RegistryTest, ADirectoryMakesAnotherSessionAndNoneFindsTheLastOne) {
   EXPECT_EQ(value_in(one, "x = 'one'; x"), "'one'");
   const CallResult other = run_in(two, "'x' in globals()");
   EXPECT_EQ(ValueOf(other), "False");
-  EXPECT_EQ(other.session_state, "fresh");
+  EXPECT_EQ(other.session_state, StateAfter::kFresh);
   EXPECT_THAT(other.session_reason, StartsWith("another session of this name is open, in " +
                                                std::filesystem::canonical(one).string()));
   EXPECT_EQ(value_in(directory_ / "link", "x"), "'one'");
@@ -93,7 +93,7 @@ TEST_F(RegistryTest, ASessionIsClosedWhenItsLastOwnerLeaves) {
   run_for("you");
   registry_->Leave("me");
   EXPECT_EQ(Value("a", "x"), "1");
-  registry_->Leave("you", "a");
+  registry_->Leave("you");
   RunUntil([this] { return registry_->size() == 0; });
 }
 
@@ -116,11 +116,11 @@ TEST_F(RegistryTest, TheLeastRecentlyUsedIdleSessionMakesRoom) {
 
   const absl::StatusOr<CallResult> back = Run("b", "'x' in globals()");
   EXPECT_EQ(ValueOf(*back), "False");
-  EXPECT_EQ(back->session_state, "fresh");
+  EXPECT_EQ(back->session_state, StateAfter::kFresh);
   EXPECT_EQ(back->session_reason,
             "the session was closed to make room for another one; "
             "this cell ran in a fresh session");
-  EXPECT_EQ(Run("b", "1")->session_state, "kept");
+  EXPECT_EQ(Run("b", "1")->session_state, StateAfter::kKept);
 }
 
 TEST_F(RegistryTest, ABusySessionIsNeverClosedToMakeRoom) {
@@ -135,12 +135,25 @@ TEST_F(RegistryTest, ABusySessionIsNeverClosedToMakeRoom) {
   EXPECT_EQ(Value("b", "1"), "1");
 }
 
+TEST_F(RegistryTest, ABranchThatMadeRoomBeforeItRanACellSaysSoWhenItIsWantedAgain) {
+  Start({.max_sessions = 2});
+  ASSERT_TRUE(Run("a", "x = 1").ok());
+  std::optional<absl::StatusOr<Standing>> branched;
+  registry_->Branch("a", {.id = "b"},
+                    [&](absl::StatusOr<Standing> standing) { branched = std::move(standing); });
+  RunUntil([&] { return branched.has_value(); });
+  ASSERT_TRUE(branched->ok()) << branched->status();
+  ASSERT_TRUE(Run("c", "1").ok());  // in the place of a
+  ASSERT_TRUE(Run("d", "1").ok());  // in that of the branch
+  EXPECT_EQ(Run("b", "1")->session_state, StateAfter::kFresh);
+}
+
 TEST_F(RegistryTest, AnIdleSessionIsClosedAfterItsTimeAndSaysSoWhenItIsWantedAgain) {
   Start({.idle_timeout = absl::Milliseconds(100)});
   EXPECT_EQ(Value("a", "x = 1; x"), "1");
   RunUntil([this] { return registry_->size() == 0; });
   const absl::StatusOr<CallResult> back = Run("a", "1");
-  EXPECT_EQ(back->session_state, "fresh");
+  EXPECT_EQ(back->session_state, StateAfter::kFresh);
   EXPECT_EQ(back->session_reason,
             "the session was closed after 0.1 s without a call; "
             "this cell ran in a fresh session");
@@ -198,7 +211,7 @@ TEST_F(RegistryTest, WithoutDescriptorsIdleSessionsGiveWay) {
   EXPECT_EQ(ValueOf(*result), "'here'");
   EXPECT_THAT(OpenIds(), ElementsAre("e"));
   result = Run("a", "'x' in globals()");
-  EXPECT_EQ(result->session_state, "fresh");
+  EXPECT_EQ(result->session_state, StateAfter::kFresh);
   EXPECT_THAT(result->session_reason, HasSubstr("ran out of"));
 }
 
@@ -227,7 +240,7 @@ TEST_F(RegistryTest, AnIdleSessionOverItsMemoryCapIsEndedToo) {
   RunUntil([this] { return registry_->Find("a")->worker_pid() < 0; });
   const absl::StatusOr<CallResult> next = Run("a", "1");
   // Restored, if a snapshot was taken before the memory was.
-  EXPECT_THAT(next->session_state, testing::AnyOf("fresh", "restored"));
+  EXPECT_THAT(next->session_state, testing::AnyOf(StateAfter::kFresh, StateAfter::kRestored));
   EXPECT_THAT(next->session_reason, HasSubstr("of memory, more than the cap of 100 MiB"));
 }
 

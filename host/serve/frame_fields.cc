@@ -1,0 +1,38 @@
+#include "host/serve/frame_fields.h"
+
+#include "absl/strings/str_cat.h"
+#include "host/serve/request.h"
+
+namespace cellar::host {
+
+using nlohmann::ordered_json;
+
+std::string TextIn(const ordered_json& frame, const char* name) {
+  auto found = frame.find(name);
+  return found != frame.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+int64_t NumberIn(const ordered_json& frame, const char* name) {
+  auto found = frame.find(name);
+  return found != frame.end() && found->is_number() ? found->get<int64_t>() : 0;
+}
+
+absl::Status ProtocolErrorIn(const ordered_json& frame) {
+  if (TextIn(frame, "ename") != kProtocolError || TextIn(frame, "type") != "error" ||
+      !TextIn(frame, "id").empty()) {
+    return absl::OkStatus();
+  }
+  return absl::InternalError(
+      absl::StrCat("the daemon could not read a request: ", TextIn(frame, "evalue")));
+}
+
+absl::StatusOr<std::string> LineOf(const ordered_json& request) {
+  std::string line = request.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  if (line.size() > kMaxLineBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("the request has ", line.size(),
+                                                   " bytes as JSON, and may have ", kMaxLineBytes));
+  }
+  return line + "\n";
+}
+
+}  // namespace cellar::host

@@ -1,0 +1,23 @@
+// The client's end of the line protocol: what stands in a frame, and how a request is written.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+
+namespace cellar::host {
+
+// A field of a frame; empty, or 0, when it is not there or something else.
+std::string TextIn(const nlohmann::ordered_json& frame, const char* name);
+int64_t NumberIn(const nlohmann::ordered_json& frame, const char* name);
+
+// Why the server could not read a line; ok for any other frame.
+absl::Status ProtocolErrorIn(const nlohmann::ordered_json& frame);
+
+// A request as it is sent. InvalidArgument when it is longer than a server reads.
+absl::StatusOr<std::string> LineOf(const nlohmann::ordered_json& request);
+
+}  // namespace cellar::host
