@@ -132,6 +132,7 @@ void Session::Pump() {
 
 void Session::Start(CellJob job) {
   const bool interrupted = job.interrupted;
+  variables_.KeepSince(snapshots_.OldestCell().value_or(next_cell_));
   variables_.Set(job.request.environment, next_cell_);
   cells_.outer = MakeCell(std::move(job));
   SendCell();

@@ -181,7 +181,9 @@ void Session::Branch(BranchOptions options, BranchCallback done) {
 
 void Session::Start(BranchJob job) {
   SessionOptions options = options_;
-  options.environment = variables_.all();
+  SessionVariables variables = variables_;
+  if (job.options.before_cell) variables.UndoSince(*job.options.before_cell);
+  options.environment = variables.all();
   options.fresh_reason.clear();
   options.relieve = nullptr;  // that is the original's; whoever takes the branch sets its own
   if (!job.options.id.empty()) options.id = job.options.id;

@@ -34,27 +34,42 @@ SessionVariables::SessionVariables(Entries entries) : entries_(std::move(entries
 void SessionVariables::Set(Entries& entries, uint32_t cell) {
   AddAlias(entries);
   for (const wire::EnvironmentEntry& entry : entries) {
-    if (auto known = Find(entries_, entry.name); known != entries_.end()) {
+    auto known = Find(entries_, entry.name);
+    const bool was_known = known != entries_.end();
+    changes_.push_back({cell, was_known ? *known : entry, was_known});
+    if (was_known) {
       known->value = entry.value;
     } else {
       entries_.push_back(entry);
     }
-    since_[entry.name] = cell;
   }
+}
+
+void SessionVariables::KeepSince(uint32_t cell) {
+  std::erase_if(changes_, [cell](const Change& change) { return change.cell < cell; });
 }
 
 Entries SessionVariables::SetSince(uint32_t cell) {
   Entries later;
-  for (auto& [name, since] : since_) {
-    if (since < cell) continue;
-    since = cell;
-    later.push_back(*Find(entries_, name));
+  for (Change& change : changes_) {
+    if (change.cell < cell) continue;
+    change.cell = cell;
+    const std::string& name = change.entry.name;
+    if (Find(later, name) == later.end()) later.push_back(*Find(entries_, name));
   }
   return later;
 }
 
 void SessionVariables::UndoSince(uint32_t cell) {
-  std::erase_if(since_, [&](const auto& entry) { return entry.second >= cell; });
+  for (; !changes_.empty() && changes_.back().cell >= cell; changes_.pop_back()) {
+    const Change& change = changes_.back();
+    auto entry = Find(entries_, change.entry.name);
+    if (change.was_known) {
+      *entry = change.entry;
+    } else {
+      entries_.erase(entry);
+    }
+  }
 }
 
 std::optional<std::string> SessionVariables::artifacts_directory() const {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,18 +23,27 @@ class SessionVariables {
   // them where they speak of one only.
   void Set(Entries& entries, uint32_t cell);
   // A worker that was given all of them has started.
-  void OnWorkerStart() { since_.clear(); }
+  void OnWorkerStart() { changes_.clear(); }
+  // The worker will not go back to before that cell.
+  void KeepSince(uint32_t cell);
   // The worker has gone back to before that cell. Returns what it lacks of them.
   Entries SetSince(uint32_t cell);
-  // The same, where that was asked for and they are to be undone too.
+  // The same, where that was asked for and they are to be as they were then.
   void UndoSince(uint32_t cell);
 
   // Where the session's artifacts go, if it says so.
   std::optional<std::string> artifacts_directory() const;
 
  private:
+  // What the worker got from a call.
+  struct Change {
+    uint32_t cell;                 // with which it came
+    wire::EnvironmentEntry entry;  // as it was before
+    bool was_known;                // false: it was not among the entries
+  };
+
   Entries entries_;
-  std::map<std::string, uint32_t> since_;  // what the worker got from a call, and with which cell
+  std::vector<Change> changes_;  // oldest first
 };
 
 }  // namespace cellar::host

@@ -129,6 +129,10 @@ void Snapshots::Add(std::unique_ptr<Snapshot> snapshot, uint32_t before_cell) {
 
 Snapshots::Entry* Snapshots::Newest() { return entries_.empty() ? nullptr : &entries_.back(); }
 
+std::optional<uint32_t> Snapshots::OldestCell() const {
+  return entries_.empty() ? std::nullopt : std::optional(entries_.front().moment.before_cell);
+}
+
 Snapshots::Entry* Snapshots::Find(uint32_t cell) {
   Entry* entry = FindOlderThan(cell + 1);
   return entry != nullptr && entry->moment.before_cell == cell ? entry : nullptr;

@@ -62,6 +62,8 @@ class Snapshots {
     std::unique_ptr<Snapshot> snapshot;
   };
   Entry* Newest();
+  // Which cell the oldest stands before; nothing when none is kept.
+  std::optional<uint32_t> OldestCell() const;
   // The newest one before `cell`, at it or not at all.
   Entry* Find(uint32_t cell);
   Entry* FindOlderThan(uint32_t cell);

@@ -41,5 +41,26 @@ TEST_F(RewindTest, ToTheOldestSnapshotWhileOneMoreIsTaken) {
   EXPECT_EQ(ValueOf(*result), "5") << "a cell that waits is not part of what is undone";
 }
 
+TEST_F(RewindTest, TakesBackTheVariablesOfAnUndoneCall) {
+  ASSERT_EQ(Value("s", "import os"), "nothing");
+  const std::string undone = MakeDirectory("undone");
+  const Call call = {.session = "s",
+                     .environment = {{"FOO", "1"}, {"PI_ARTIFACTS_DIR", undone}},
+                     .cells = {{.code = "os.environ['FOO']"}}};
+  ASSERT_EQ(ValueOf(*Run(call)), "'1'");
+  std::optional<absl::StatusOr<Standing>> standing;
+  registry_->Find("s")->Rewind(
+      2, [&](absl::StatusOr<Standing> stands) { standing = std::move(stands); });
+  RunUntil([&] { return standing.has_value(); });
+  ASSERT_TRUE(standing->ok()) << standing->status();
+  const absl::StatusOr<CallResult> printed = Run("s", "print('x' * 100_000)");
+  ASSERT_TRUE(printed.ok()) << printed.status();
+  EXPECT_THAT(printed->cells[0].outcome.truncation->artifact_path,
+              testing::StartsWith(directory_ / "artifacts"));
+  const Call reset = {.session = "s",
+                      .cells = {{.code = "import os; 'FOO' in os.environ", .reset = true}}};
+  EXPECT_EQ(ValueOf(*Run(reset)), "False");
+}
+
 }  // namespace
 }  // namespace cellar::host
