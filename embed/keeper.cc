@@ -17,6 +17,7 @@
 #include "host/base/process.h"
 #include "host/wire/control.h"
 #include "host/wire/keeper_messages.h"
+#include "host/wire/process_names.h"
 #include "host/wire/template_messages.h"
 
 namespace cellar::embed {
@@ -228,7 +229,7 @@ void LeaveFiles() {
 }
 
 void RunKeeper(pid_t worker, UniqueFd host, int host_alive) {
-  prctl(PR_SET_NAME, "cellar-keeper");
+  prctl(PR_SET_NAME, wire::kKeeperName);
   Keeper(worker, std::move(host), host_alive).Run();
   _exit(0);
 }

@@ -23,6 +23,7 @@
 #include "embed/user_fds.h"
 #include "embed/worker.h"
 #include "host/wire/channel_messages.h"
+#include "host/wire/process_names.h"
 
 namespace cellar::embed {
 namespace {
@@ -107,7 +108,7 @@ void BecomeCopy(CopyRequest& request, Inheritance& inheritance, bool from_live_w
   const bool asleep = request.message.kind == CopyKind::kAsleep;
   std::vector<UniqueFd>& fds = request.fds;
   // 1. What `ps` shows.
-  prctl(PR_SET_NAME, asleep ? "cellar-snap" : "cellar-worker");
+  prctl(PR_SET_NAME, asleep ? wire::kSnapshotName : "cellar-worker");
   // 2. When memory runs out, a snapshot goes before a worker.
   SetOomScore(asleep ? kSnapshotOomScore : kWorkerOomScore);
   // 3. The host's signals come from the keeper; only a branch has another.

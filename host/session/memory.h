@@ -9,9 +9,10 @@
 
 namespace cellar::host {
 
-// For each of the workers, the proportional set size in bytes of everything below its keeper: the
-// worker, what its cells started, and copies of it. A worker that is gone has 0. Reads /proc, which
-// takes milliseconds for gigabytes: not for the loop's thread.
+// For each of the workers, the bytes that it and all that its cells started use: pages that several
+// processes share count once. Snapshots and sessions that branched off, though they live below the
+// same keeper, do not count. A worker that is gone has 0. Reads /proc, which takes milliseconds for
+// gigabytes: not for the loop's thread.
 std::map<pid_t, uint64_t> SessionMemory(const std::vector<pid_t>& workers);
 
 }  // namespace cellar::host

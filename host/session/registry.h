@@ -67,7 +67,7 @@ struct SessionInfo {
   size_t waiting = 0;
   uint64_t cells_run = 0;
   std::vector<uint32_t> snapshots;  // the cells before which one is kept
-  uint64_t memory_bytes = 0;        // PSS of the worker and all it started
+  uint64_t memory_bytes = 0;        // see SessionMemory()
   int worker_pid = -1;
   absl::Time opened;
   absl::Time last_used;

@@ -231,6 +231,46 @@ TEST_F(RegistryTest, AnIdleSessionOverItsMemoryCapIsEndedToo) {
   EXPECT_THAT(next->session_reason, HasSubstr("of memory, more than the cap of 100 MiB"));
 }
 
+// Writes to every page of it.
+std::string Rewrite(const std::string& value) {
+  return "for i in range(0, len(block), 4096): block[i] = " + value;
+}
+// Long enough for the host to look at the memory of sessions.
+constexpr char kWaitForALook[] = "import time; time.sleep(2.5); block[0]";
+
+TEST_F(RegistryTest, SnapshotsDoNotCountAgainstTheMemoryCap) {
+  if (kWorkerSanitized) GTEST_SKIP() << "shadow memory counts against the cap";
+  constexpr uint64_t kCap = 250u << 20;
+  Start({}, [](Launch& launch) {
+    launch.session.memory_cap = kCap;
+    launch.session.snapshots.policy = SnapshotPolicy::kAlways;
+  });
+  EXPECT_EQ(Value("a", "block = bytearray(80 << 20)"), "nothing");
+  for (const char* value : {"1", "2", "3", "4"}) EXPECT_EQ(Value("a", Rewrite(value)), "nothing");
+  const uint64_t used = List()[0].memory_bytes;
+  EXPECT_GT(used, 80u << 20);
+  EXPECT_LT(used, 160u << 20);
+  EXPECT_EQ(Value("a", kWaitForALook), "4");
+  EXPECT_EQ(Run("a", "1")->session_state, "kept");
+}
+
+TEST_F(RegistryTest, ABranchDoesNotCountAgainstTheMemoryCapOfTheOriginal) {
+  if (kWorkerSanitized) GTEST_SKIP() << "shadow memory counts against the cap";
+  Start({}, [](Launch& launch) {
+    launch.session.memory_cap = 200u << 20;
+    launch.session.snapshots.policy = SnapshotPolicy::kOff;
+  });
+  EXPECT_EQ(Value("a", "block = bytearray(120 << 20)\n" + Rewrite("1")), "nothing");
+  std::optional<absl::StatusOr<Standing>> branched;
+  registry_->Branch("a", {.id = "b"},
+                    [&](absl::StatusOr<Standing> standing) { branched = std::move(standing); });
+  RunUntil([&] { return branched.has_value(); });
+  ASSERT_TRUE(branched->ok()) << branched->status();
+  EXPECT_EQ(Value("b", Rewrite("2")), "nothing");
+  EXPECT_EQ(Value("a", kWaitForALook), "1");
+  EXPECT_EQ(Value("b", "block[0]"), "2");
+}
+
 TEST_F(RegistryTest, MemoryAtTheCapIsAMemoryErrorInTheCell) {
   if (kWorkerSanitized) GTEST_SKIP() << "shadow memory counts against the cap";
   Start({}, [](Launch& launch) { launch.session.memory_cap = 200 << 20; });
