@@ -46,6 +46,7 @@ struct RunningCell {
   std::unique_ptr<OutputLog> log;
   absl::Time started;  // MonotonicNow()
   std::unique_ptr<InterruptLadder> ladder;
+  bool waits_for_snapshot = false;  // not sent yet: its worker is just being made
   bool interrupt_when_ready = false;
   bool interrupted = false;             // by a ladder that is gone with the worker
   bool killed = false;                  // by that ladder, or before there could be one

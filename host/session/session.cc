@@ -135,7 +135,8 @@ void Session::Start(CellJob job) {
   variables_.KeepSince(snapshots_.OldestCell().value_or(next_cell_));
   variables_.Set(job.request.environment, next_cell_);
   cells_.outer = MakeCell(std::move(job));
-  SendCell();
+  cells_.outer->waits_for_snapshot = !worker_ready_ && snapshots_.WantedBeforeNextCell();
+  if (!cells_.outer->waits_for_snapshot) SendCell();
   if (interrupted) Interrupt(*cells_.outer);
 }
 
@@ -216,9 +217,14 @@ void Session::OnWorkerReady() {
   worker_ready_ = true;
   if (restore_) return FinishRestore();
   if (branched_) return FinishBranch(absl::OkStatus());
-  // The first cell was waiting in the channel; its time begins now.
   if (cells_.outer == nullptr) return;
   RunningCell& cell = *cells_.outer;
+  if (cell.waits_for_snapshot) {
+    --cells_run_;
+    queue_.push_front(TakeBack());
+    return Pump();
+  }
+  // The first cell was waiting in the channel; its time begins now.
   cell.started = MonotonicNow();
   RestartTimeout(cell);
   if (cell.interrupt_when_ready && !cell.killed) Interrupt(cell);

@@ -107,6 +107,12 @@ TEST_F(AlwaysTest, KeepsTheNewest) {
   EXPECT_EQ(Status().note, "");
 }
 
+TEST_F(AlwaysTest, TakesOneBeforeTheFirstCellToo) {
+  EXPECT_EQ(Run("import os\nos.abort()").state_detail,
+            "died of SIGABRT in <cell 1> line 2; state is that of before cell 1");
+  EXPECT_THAT(Kept(), ElementsAre(1u));
+}
+
 class LittleMemoryTest : public PolicyTest {
  protected:
   SessionOptions Options() override {
