@@ -26,7 +26,9 @@ Console::~Console() {
 }
 
 std::unique_ptr<Session> Console::NewSession() {
-  return std::make_unique<Session>(loop(), *templates_, storage(), launch_.session);
+  SessionOptions options = launch_.session;
+  options.snapshot_account = &snapshots_;
+  return std::make_unique<Session>(loop(), *templates_, storage(), std::move(options));
 }
 
 void Console::Finish() {

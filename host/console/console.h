@@ -49,6 +49,7 @@ class Console {
   std::unique_ptr<SpillWriter> writer_;
   std::unique_ptr<ArtifactJanitor> janitor_;
   std::unique_ptr<TemplatePool> templates_;
+  SnapshotAccount snapshots_;
   std::unique_ptr<Session> session_;
 };
 

@@ -57,6 +57,7 @@ absl::StatusOr<Engine::SessionId> Engine::Open(host::SessionOptions options) {
   Reply<absl::StatusOr<SessionId>> reply;
   return Await<SessionId>(reply, [&] {
     if (parts_->leaving) return reply.Give(absl::FailedPreconditionError("the host is ending"));
+    options.snapshot_account = &parts_->snapshots;
     auto session = std::make_unique<host::Session>(
         *loop_, parts_->templates,
         host::OutputStorage{.writer = &parts_->writer, .artifacts = parts_->store},

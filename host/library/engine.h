@@ -65,6 +65,7 @@ class Engine {
     host::SpillWriter writer;
     host::ArtifactJanitor janitor;
     host::TemplatePool templates;
+    host::SnapshotAccount snapshots;  // of all sessions
     struct OpenSession {
       std::unique_ptr<host::Session> session;
       std::vector<EventLoop::Task> when_closed;  // not empty: it is closing

@@ -146,6 +146,7 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   options.id = query.id;
   options.bridge = bridge_;
   options.fresh_reason = std::move(fresh_reason);
+  options.snapshot_account = &snapshots_;
   open.session = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));
   Connect(open);
   return &open;

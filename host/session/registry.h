@@ -224,6 +224,7 @@ class SessionRegistry {
   BridgeProvider* bridge_ = nullptr;
   SessionListener* listener_ = nullptr;
 
+  SnapshotAccount snapshots_;  // of all sessions
   std::list<OpenSession> sessions_;
   // By session id, in order of arrival: requests whose session is not known yet. The first of each
   // waits for its launch.

@@ -37,7 +37,7 @@ Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage
       options_(std::move(options)),
       variables_(options_.environment),
       queries_(loop),
-      snapshots_(loop, options_.snapshots) {
+      snapshots_(loop, options_.snapshots, options_.snapshot_account) {
   if (!options_.fresh_reason.empty()) {
     fresh_reason_ = options_.fresh_reason + "; this cell ran in a fresh session";
   }

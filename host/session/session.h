@@ -47,6 +47,8 @@ struct SessionOptions {
   BridgeProvider* bridge = nullptr;  // answers the calls that cells make; outlives the session
   absl::Duration bridge_limit = kBridgeLimit;
   SnapshotOptions snapshots;
+  // Of all sessions of the host, and outlives them; null: the session counts alone.
+  SnapshotAccount* snapshot_account = nullptr;
 };
 
 // Why a cell that is run on behalf of a waiting one was not.

@@ -1,7 +1,6 @@
 #include "host/session/snapshots.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,46 +17,48 @@ constexpr int kCostOfFork = 2;
 // A worker that is busy with a background task must not hold up the next cell, which has a
 // time-out.
 constexpr absl::Duration kPatience = absl::Seconds(1);
-constexpr absl::Duration kMeasureEvery = absl::Seconds(1);
-
-// Nothing when it cannot be known.
-std::optional<uint64_t> AvailableMemory() {
-  std::FILE* file = std::fopen("/proc/meminfo", "re");
-  if (file == nullptr) return std::nullopt;
-  std::optional<uint64_t> available;
-  char line[256];
-  while (!available && std::fgets(line, sizeof(line), file) != nullptr) {
-    unsigned long long kibibytes;
-    if (std::sscanf(line, "MemAvailable: %llu kB", &kibibytes) == 1) available = kibibytes * 1024;
-  }
-  std::fclose(file);
-  return available;
-}
+// While a cell runs it copies the pages that it writes to, and snapshots alone hold the old ones.
+constexpr absl::Duration kMeasureBusyEvery = absl::Seconds(1);
+// Between cells only what they have left running does.
+constexpr absl::Duration kMeasureIdleEvery = absl::Minutes(1);
 
 }  // namespace
 
 // A session that has run nothing is worth a snapshot only to those who ask for each.
-Snapshots::Snapshots(EventLoop& loop, SnapshotOptions options)
-    : loop_(loop), options_(options), changed_(options.policy == SnapshotPolicy::kAlways) {}
+Snapshots::Snapshots(EventLoop& loop, SnapshotOptions options, SnapshotAccount* account)
+    : loop_(loop),
+      options_(options),
+      account_(account != nullptr ? *account : own_account_),
+      changed_(options.policy == SnapshotPolicy::kAlways) {
+  account_.Add(*this);
+}
 
 Snapshots::~Snapshots() {
   *alive_ = false;
+  account_.Remove(*this);
   loop_.Cancel(idle_timer_);
   loop_.Cancel(wait_timer_);
   loop_.Cancel(measure_timer_);
 }
 
 void Snapshots::OnIdle(Worker& worker, uint32_t next_cell) {
-  if (options_.policy != SnapshotPolicy::kAuto || !changed_) return;
   loop_.Cancel(idle_timer_);
-  idle_timer_ = loop_.After(kIdle, [this, &worker, next_cell] { Take(worker, next_cell, [] {}); });
+  worker_pid_ = worker.pid();
+  MeasureEvery(kMeasureIdleEvery);
+  if (options_.policy == SnapshotPolicy::kAuto && changed_) {
+    idle_timer_ =
+        loop_.After(kIdle, [this, &worker, next_cell] { Take(worker, next_cell, [] {}); });
+  } else if (!memory_is_known_) {
+    idle_timer_ = loop_.After(kIdle, [this] { MeasureNow(); });
+  }
 }
 
 void Snapshots::OnBusy(Worker& worker) {
   loop_.Cancel(idle_timer_);
   held_ = false;
   worker_pid_ = worker.pid();
-  MeasureLater();
+  memory_is_known_ = false;
+  MeasureEvery(kMeasureBusyEvery);
 }
 
 void Snapshots::OnWorkerExit() {
@@ -169,48 +170,61 @@ void Snapshots::Clear() {
 }
 
 SnapshotStatus Snapshots::status() const {
-  SnapshotStatus status = {.memory = memory_, .note = refused_.empty() ? dropped_ : refused_};
+  SnapshotStatus status = {.memory = memory(), .note = refused_.empty() ? dropped_ : refused_};
   for (const Entry& entry : entries_) status.kept.push_back(entry.moment);
   return status;
 }
 
-// While a cell runs it copies the pages that it writes to, and snapshots alone hold the old ones.
-void Snapshots::MeasureLater() {
+void Snapshots::MeasureEvery(absl::Duration interval) {
   loop_.Cancel(measure_timer_);
   if (entries_.empty()) return;
-  measure_timer_ = loop_.After(kMeasureEvery, [this] {
+  measure_timer_ = loop_.After(interval, [this, interval] {
     MeasureNow();
-    MeasureLater();
+    MeasureEvery(interval);
   });
 }
 
 void Snapshots::MeasureNow() {
   if (entries_.empty()) return;
+  memory_is_known_ = true;
   std::vector<int32_t> pids;
   for (const Entry& entry : entries_) pids.push_back(entry.snapshot->pid());
   pids.push_back(worker_pid_);
-  entries_.back().snapshot->Measure(
-      pids, [this, alive = alive_, count = entries_.size()](const std::vector<wire::Memory>& all) {
-        if (*alive) OnMeasured(all, count);
-      });
+  Snapshot* asked = entries_.back().snapshot.get();
+  measuring_ = asked;
+  asked->Measure(pids, [this, alive = alive_, asked,
+                        count = pids.size()](const std::vector<wire::Memory>& all) {
+    if (*alive && asked == measuring_ && all.size() == count) OnMeasured(all);
+  });
 }
 
-void Snapshots::OnMeasured(const std::vector<wire::Memory>& processes, size_t snapshots) {
-  if (processes.size() != snapshots + 1) return;
+void Snapshots::OnMeasured(const std::vector<wire::Memory>& processes) {
+  measuring_ = nullptr;
   // What the snapshots hold, less the part of it that is the worker's as well.
   const wire::Memory& worker = processes.back();
   if (worker.resident == 0)
     return;  // it ended meanwhile, and the pages are counted as theirs alone
-  uint64_t held = worker.proportional;
-  for (size_t i = 0; i < snapshots; ++i) held += processes[i].proportional;
+  uint64_t held = 0;
+  for (const wire::Memory& process : processes) held += process.proportional;
   memory_ = held > worker.resident ? held - worker.resident : 0;
-  std::optional<uint64_t> available = AvailableMemory();
-  if (!available || entries_.empty() || held_) return;
-  const auto limit = static_cast<uint64_t>(options_.memory_share * static_cast<double>(*available));
-  if (memory_ <= limit) return;
+  account_.Check();
+}
+
+uint64_t Snapshots::LimitOf(uint64_t available_memory) const {
+  return static_cast<uint64_t>(options_.memory_share * static_cast<double>(available_memory));
+}
+
+bool Snapshots::CanGiveUp() const {
+  const bool is_measuring =
+      std::any_of(entries_.begin(), entries_.end(),
+                  [this](const Entry& entry) { return entry.snapshot.get() == measuring_; });
+  return memory() > 0 && !held_ && !is_measuring;
+}
+
+void Snapshots::GiveUpOldest(uint64_t held, uint64_t limit) {
   dropped_ = absl::StrCat("the snapshot before cell ", entries_.front().moment.before_cell,
-                          " was dropped: snapshots held ", memory_ >> 20, " MiB, more than the ",
-                          limit >> 20, " MiB they may");
+                          " was dropped: all snapshots together held ", held >> 20,
+                          " MiB, more than the ", limit >> 20, " MiB they may");
   // Destroyed later: this may be a call from inside it.
   loop_.Post([oldest = std::move(entries_.front().snapshot)] {});
   entries_.erase(entries_.begin());

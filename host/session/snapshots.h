@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
 #include "host/runtime/settings.h"
+#include "host/session/snapshot_account.h"
 #include "host/worker/snapshot.h"
 
 namespace cellar::host {
@@ -21,7 +22,7 @@ namespace cellar::host {
 struct SnapshotOptions {
   SnapshotPolicy policy = SnapshotPolicy::kAuto;
   size_t kept = 4;
-  // Of the available memory, for all snapshots of the session together.
+  // Of the available memory, for the snapshots of all sessions together.
   double memory_share = 0.25;
 };
 
@@ -41,8 +42,10 @@ struct SnapshotStatus {
 
 class Snapshots {
  public:
-  Snapshots(EventLoop& loop, SnapshotOptions options);
+  // `account`: see SessionOptions.
+  Snapshots(EventLoop& loop, SnapshotOptions options, SnapshotAccount* account);
   ~Snapshots();
+  Snapshots(const Snapshots&) = delete;
 
   // The session has nothing to do, and stands before `next_cell`.
   void OnIdle(Worker& worker, uint32_t next_cell);
@@ -78,14 +81,25 @@ class Snapshots {
 
   SnapshotStatus status() const;
 
+  // Bytes that only they hold, when last measured.
+  uint64_t memory() const { return entries_.empty() ? 0 : memory_; }
+  // How much all of the account may hold together.
+  uint64_t LimitOf(uint64_t available_memory) const;
+  // Whether the oldest can be given up, and that would free something.
+  bool CanGiveUp() const;
+  // Because the account held more than its limit.
+  void GiveUpOldest(uint64_t held, uint64_t limit);
+
  private:
   void Add(std::unique_ptr<Snapshot> snapshot, uint32_t before_cell);
-  void MeasureLater();
+  void MeasureEvery(absl::Duration interval);
   void MeasureNow();
-  void OnMeasured(const std::vector<wire::Memory>& processes, size_t snapshots);
+  void OnMeasured(const std::vector<wire::Memory>& processes);
 
   EventLoop& loop_;
   SnapshotOptions options_;
+  SnapshotAccount own_account_;  // where none is shared
+  SnapshotAccount& account_;
   std::vector<Entry> entries_;  // oldest first
   bool changed_;                // since the newest was taken, or asked for
   bool held_ = false;
@@ -93,8 +107,10 @@ class Snapshots {
   absl::Duration cost_ = absl::Milliseconds(1);  // of the last one
   int worker_pid_ = -1;
   uint64_t memory_ = 0;
-  std::string refused_;  // why the last one could not be taken, or empty
-  std::string dropped_;  // why there are fewer than options_.kept, or empty
+  bool memory_is_known_ = true;          // nothing has run since it was measured
+  const Snapshot* measuring_ = nullptr;  // the one that was asked, and may be gone
+  std::string refused_;                  // why the last one could not be taken, or empty
+  std::string dropped_;                  // why there are fewer than options_.kept, or empty
   EventLoop::TimerId idle_timer_ = 0;
   EventLoop::TimerId wait_timer_ = 0;
   EventLoop::TimerId measure_timer_ = 0;

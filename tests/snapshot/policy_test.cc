@@ -1,4 +1,6 @@
 // When snapshots are taken, and how many are kept.
+#include <fstream>
+#include <memory>
 #include <string>
 
 #include "tests/snapshot/snapshot_test.h"
@@ -126,6 +128,40 @@ TEST_F(LittleMemoryTest, DropsTheOldestAndSaysSo) {
   EXPECT_TRUE(Eventually([&] { return Status().note.find("was dropped") != std::string::npos; }));
   EXPECT_LT(Kept().size(), 4u);
   EXPECT_EQ(Evaluate("x[0]"), "3");
+}
+
+class SharedMemoryTest : public PolicyTest {
+ protected:
+  static constexpr uint64_t kBlock = 60u << 20;
+  static constexpr char kRewrite[] = "for i in range(0, len(block), 4096): block[i] += 1";
+
+  // All snapshots together may hold as much as those of one session do here, and half of that more.
+  SessionOptions Options() override {
+    double available = 0;
+    std::ifstream meminfo("/proc/meminfo");
+    for (std::string key; meminfo >> key && key != "MemAvailable:";) {
+    }
+    meminfo >> available;
+    const double share = 1.5 * 4 * kBlock / (available * 1024);
+    return {.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kAlways, .memory_share = share}};
+  }
+};
+
+TEST_F(SharedMemoryTest, OneSessionIsToldWhatAnotherOnesSnapshotsHold) {
+  const std::string make = "block = bytearray(" + std::to_string(kBlock) + ")\n";
+  for (int i = 0; i < 5; ++i) Run(i == 0 ? make + kRewrite : kRewrite);
+  EXPECT_TRUE(Eventually([&] { return Status().memory > 3 * kBlock; })) << "it is idle";
+  EXPECT_EQ(Status().note, "");
+  EXPECT_EQ(Kept().size(), 4u);
+  absl::StatusOr<std::unique_ptr<Session>> other = host().Open(Options());
+  ASSERT_TRUE(other.ok()) << other.status();
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE((*other)->Run(i == 0 ? make + kRewrite : kRewrite).ok());
+  }
+  const auto others = [&] { return (*other)->Snapshots().value_or(SnapshotStatus{}); };
+  EXPECT_TRUE(Eventually([&] { return Kept().size() + others().kept.size() < 8; }));
+  EXPECT_THAT(Status().note + others().note,
+              HasSubstr("was dropped: all snapshots together held "));
 }
 
 class OffTest : public PolicyTest {};
