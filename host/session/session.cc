@@ -59,6 +59,7 @@ absl::Status Session::Prepare() {
                        .memory_cap = options_.memory_cap,
                        .open_files = options_.open_files};
   CELLAR_ASSIGN_OR_RETURN(worker_, source->Fork(setup, *this));
+  template_ = source->shared_from_this();
   ConnectBridge();
   template_was_ready_ = source->ready().has_value();
   worker_ready_ = false;

@@ -259,6 +259,7 @@ class Session : private WorkerListener, private BridgeListener {
   SessionOptions options_;
   SessionVariables variables_;
 
+  std::shared_ptr<Template> template_;  // that the worker is below
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<Bridge> bridge_;  // of the worker
   bool worker_ready_ = false;

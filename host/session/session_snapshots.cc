@@ -206,6 +206,7 @@ void Session::Start(BranchJob job) {
 
 void Session::StartAsBranch(Session& source, const BranchOptions& options, BranchCallback done) {
   branched_ = std::move(done);
+  template_ = source.template_;
   next_cell_ = options.before_cell.value_or(source.next_cell_);
   had_cells_ = true;
   absl::StatusOr<std::unique_ptr<Worker>> worker;

@@ -174,6 +174,16 @@ void Template::End(std::string reason) {
   SignalPidfd(process_.pidfd.get(), SIGKILL);
 }
 
+void Template::Leave() {
+  if (ended_) return;
+  ended_ = true;
+  failure_ = EndedEarly();
+  loop_.Cancel(start_timer_);
+  loop_.Unwatch(control_.get());
+  loop_.Unwatch(log_.get());
+  control_.reset();  // as in the destructor
+}
+
 // So that it does not stay as a zombie until somebody wants a new template.
 void Template::Collect() {
   OnControl();  // its last message may not have been read yet

@@ -2,8 +2,7 @@
 // wait in the template's socket until Python has started, so that starting a session costs no extra
 // round trip.
 //
-// Lives on the loop's thread. Destroying it ends the template; its workers live on under their
-// keepers.
+// Lives on the loop's thread. Destroying it ends the template and everything below it.
 #pragma once
 
 #include <memory>
@@ -33,7 +32,8 @@ struct TemplateOptions {
   auto operator<=>(const TemplateOptions&) const = default;
 };
 
-// Shared with the workers that it has not started yet: they ask it why, should they never start.
+// Shared with the workers that it has not started yet: they ask it why, should they never start;
+// and with the sessions that have a worker below it.
 class Template : public std::enable_shared_from_this<Template> {
  public:
   static absl::StatusOr<std::shared_ptr<Template>> Start(EventLoop& loop, TemplateOptions options);
@@ -43,7 +43,12 @@ class Template : public std::enable_shared_from_this<Template> {
   // exit.
   absl::StatusOr<std::unique_ptr<Worker>> Fork(const wire::Setup& setup, WorkerListener& listener);
 
+  // Ends it and everything below it, without waiting.
+  void Leave();
+
   bool alive() const { return !ended_; }
+  // It has ended, and its process is collected.
+  bool gone() const { return !process_.pidfd; }
   // What the started template told of itself; nothing while it starts.
   const std::optional<wire::Ready>& ready() const { return ready_; }
 
