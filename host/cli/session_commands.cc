@@ -19,7 +19,6 @@
 #include "host/eval/json_writer.h"
 #include "host/output/printable.h"
 #include "host/repl/standing.h"
-#include "host/serve/client.h"
 #include "host/serve/frame_fields.h"
 
 namespace cellar::host {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "host/serve/client.h"
+#include "host/serve/frame_fields.h"
 
 namespace cellar::host {
 

@@ -55,7 +55,8 @@ Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage
 
 Session::~Session() {
   *alive_ = false;
-  loop_.Cancel(close_timer_);
+  loop_.Cancel(exit_timer_);
+  loop_.Cancel(branch_timer_);
   if (restore_) loop_.Cancel(restore_->limit_timer);
 }
 
@@ -191,13 +192,18 @@ void Session::Start(ResetJob job) {
   restored_note_.clear();
   if (worker_ == nullptr || !had_cells_) return FinishReset();
   worker_->Send(wire::Exit{});
-  close_timer_ = loop_.After(kCloseGrace, [this] {
+  KillAfterGrace();
+}
+
+void Session::KillAfterGrace() {
+  loop_.Cancel(exit_timer_);
+  exit_timer_ = loop_.After(kCloseGrace, [this] {
     if (worker_ != nullptr) worker_->Kill();
   });
 }
 
 void Session::FinishReset() {
-  loop_.Cancel(close_timer_);
+  loop_.Cancel(exit_timer_);
   ResetJob job = *std::exchange(resetting_, std::nullopt);
   job.done(absl::OkStatus());
   Pump();
@@ -275,10 +281,10 @@ void Session::OnError(wire::Error error) {
 }
 
 void Session::OnNotice(wire::Notice notice) {
-  if (cells_.outer == nullptr) return;
-  RunningCell& cell = *cells_.outer;
-  if (cell.request.observer != nullptr) cell.request.observer->OnNotice(notice.text);
-  cell.outcome.notices.push_back(std::move(notice.text));
+  RunningCell* cell = cells_.Find(notice.cell);
+  if (cell == nullptr) return;
+  if (cell->request.observer != nullptr) cell->request.observer->OnNotice(notice.text);
+  cell->outcome.notices.push_back(std::move(notice.text));
 }
 
 void Session::OnDone(wire::Done done) {
@@ -425,14 +431,11 @@ void Session::Close(absl::AnyInvocable<void()> done) {
   } else {
     worker_->Send(wire::Exit{});
   }
-  loop_.Cancel(close_timer_);  // of a reset
-  close_timer_ = loop_.After(kCloseGrace, [this] {
-    if (worker_ != nullptr) worker_->Kill();
-  });
+  KillAfterGrace();
 }
 
 void Session::FinishClose() {
-  loop_.Cancel(close_timer_);
+  loop_.Cancel(exit_timer_);
   snapshots_.Clear();
   const RunningCell* outer = cells_.outer.get();
   for (const std::unique_ptr<RunningCell>& cell : cells_.TakeAll()) {

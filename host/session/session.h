@@ -220,6 +220,7 @@ class Session : private WorkerListener, private BridgeListener {
   void Start(ResetJob job);
   void Start(BranchJob job);
   void SendCell();
+  void KillAfterGrace();
   void FinishReset();
   bool Relieve(Job& job, const absl::Status& status);
   absl::Status CheckDeaths() const;
@@ -290,11 +291,12 @@ class Session : private WorkerListener, private BridgeListener {
   std::optional<RewindRequest> rewind_;
   std::string restored_note_;  // for the next outcome: a restore that no cell could tell of
   BranchCallback branched_;    // of a session that is still branching off from another
+  EventLoop::TimerId branch_timer_ = 0;
   std::unique_ptr<Session> branching_;  // from this one
 
   bool closing_ = false;
   absl::AnyInvocable<void()> on_closed_;
-  EventLoop::TimerId close_timer_ = 0;
+  EventLoop::TimerId exit_timer_ = 0;  // of a worker that was told to leave
   // False once the session is gone; tasks posted from the writer's thread look here first.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

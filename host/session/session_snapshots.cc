@@ -55,11 +55,7 @@ bool Session::StartRestore(WorkerExit& exit, bool restore_failed) {
   }
   Snapshots::Entry* entry = snapshots_.Newest();
   if (rewind_) {
-    entry = nullptr;
-    for (const KeptSnapshot& moment : snapshots_.status().kept) {
-      Snapshots::Entry* candidate = snapshots_.Find(moment.before_cell);
-      if (candidate->snapshot.get() == rewind_->to) entry = candidate;
-    }
+    entry = snapshots_.Find(rewind_->to);
     if (entry == nullptr) {
       std::exchange(rewind_, std::nullopt)
           ->done(absl::UnavailableError("the snapshot could not be woken"));
@@ -221,11 +217,11 @@ void Session::StartAsBranch(Session& source, const BranchOptions& options, Branc
   if (!worker.ok()) return FinishBranch(worker.status());
   worker_ = *std::move(worker);
   ConnectBridge();
-  close_timer_ = loop_.After(kRestoreLimit, [this] { worker_->GiveUp(); });
+  branch_timer_ = loop_.After(kRestoreLimit, [this] { worker_->GiveUp(); });
 }
 
 void Session::FinishBranch(absl::Status status) {
-  loop_.Cancel(close_timer_);
+  loop_.Cancel(branch_timer_);
   BranchCallback done = std::exchange(branched_, nullptr);
   if (!status.ok()) return done(status);
   snapshots_.OnCellDone(absl::ZeroDuration());

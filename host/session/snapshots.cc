@@ -1,6 +1,5 @@
 #include "host/session/snapshots.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -146,6 +145,13 @@ Snapshots::Entry* Snapshots::FindOlderThan(uint32_t cell) {
   return nullptr;
 }
 
+Snapshots::Entry* Snapshots::Find(const Snapshot* snapshot) {
+  for (Entry& entry : entries_) {
+    if (entry.snapshot.get() == snapshot) return &entry;
+  }
+  return nullptr;
+}
+
 void Snapshots::Drop(const Snapshot* snapshot) {
   std::erase_if(entries_,
                 [snapshot](const Entry& entry) { return entry.snapshot.get() == snapshot; });
@@ -214,10 +220,8 @@ uint64_t Snapshots::LimitOf(uint64_t available_memory) const {
   return static_cast<uint64_t>(options_.memory_share * static_cast<double>(available_memory));
 }
 
-bool Snapshots::CanGiveUp() const {
-  const bool is_measuring =
-      std::any_of(entries_.begin(), entries_.end(),
-                  [this](const Entry& entry) { return entry.snapshot.get() == measuring_; });
+bool Snapshots::CanGiveUp() {
+  const bool is_measuring = Find(measuring_) != nullptr;
   return memory() > 0 && !held_ && !is_measuring;
 }
 

@@ -70,6 +70,8 @@ class Snapshots {
   // The newest one before `cell`, at it or not at all.
   Entry* Find(uint32_t cell);
   Entry* FindOlderThan(uint32_t cell);
+  // Null when it has been dropped.
+  Entry* Find(const Snapshot* snapshot);
 
   void Drop(const Snapshot* snapshot);
   // The session is about to go back to one of them: none is added or dropped for want of room until
@@ -86,7 +88,7 @@ class Snapshots {
   // How much all of the account may hold together.
   uint64_t LimitOf(uint64_t available_memory) const;
   // Whether the oldest can be given up, and that would free something.
-  bool CanGiveUp() const;
+  bool CanGiveUp();
   // Because the account held more than its limit.
   void GiveUpOldest(uint64_t held, uint64_t limit);
 

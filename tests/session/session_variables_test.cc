@@ -21,7 +21,7 @@ std::vector<std::string> Described(const Entries& entries) {
 using Lines = std::vector<std::string>;
 
 TEST(SessionVariablesTest, AreAsTheyWereWhenCellsAreUndone) {
-  SessionVariables variables({{"A", "opened"}});
+  SessionVariables variables(Entries{{"A", "opened"}});
   Entries first = {{"A", "1"}, {"B", "1"}};
   variables.Set(first, 2);
   Entries second = {{"A", std::nullopt}, {"B", "2"}, {"C", "2"}};
@@ -34,7 +34,7 @@ TEST(SessionVariablesTest, AreAsTheyWereWhenCellsAreUndone) {
 }
 
 TEST(SessionVariablesTest, ThatSurvivedADeathAreUndoneWithTheCellTheyWereGivenBackAt) {
-  SessionVariables variables({});
+  SessionVariables variables(Entries{});
   Entries first = {{"A", "1"}};
   variables.Set(first, 2);
   Entries later = {{"A", "2"}, {"B", "2"}};
@@ -47,7 +47,7 @@ TEST(SessionVariablesTest, ThatSurvivedADeathAreUndoneWithTheCellTheyWereGivenBa
 }
 
 TEST(SessionVariablesTest, KeepsNothingOfWhatCannotBeUndone) {
-  SessionVariables variables({});
+  SessionVariables variables(Entries{});
   Entries first = {{"A", "1"}};
   variables.Set(first, 2);
   Entries second = {{"A", "2"}};

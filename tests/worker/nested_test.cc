@@ -59,6 +59,17 @@ TEST_F(NestedTest, OutputsBelongToTheCellThatMadeThem) {
   EXPECT_EQ(nested_[0].execution_count, 3u);
 }
 
+TEST_F(NestedTest, ANoticeIsInTheOutcomeOfTheCellItIsAbout) {
+  CellOutcome outcome =
+      Run("import builtins\nkeep = builtins.ascii\nbuiltins.ascii = len\ncall('run', '1/0')\n"
+          "builtins.ascii = keep");
+  ASSERT_THAT(outcome, Succeeds());
+  EXPECT_THAT(outcome.notices, IsEmpty());
+  ASSERT_EQ(nested_.size(), 1u);
+  EXPECT_THAT(nested_[0].notices,
+              ::testing::ElementsAre("builtins that cells have changed: ascii"));
+}
+
 TEST_F(NestedTest, AnErrorInsideStaysInside) {
   EXPECT_THAT(Run("call('run', '1/0')"), ResultIs("'nothing'"));
   ASSERT_EQ(nested_.size(), 1u);

@@ -30,12 +30,12 @@ class TemplatePoolTest : public LeavesNothing {
     LeavesNothing::TearDown();
   }
 
-  // Each of another template, which has imported `module`; the worker runs.
+  // Each is of another template, which has imported `module`; the worker runs.
   std::unique_ptr<host::Session> Open(const std::string& module) {
     absl::StatusOr<host::Launch> launch = LoopSession::Prepare(scratch_.path(), {}, {module});
     EXPECT_TRUE(launch.ok()) << launch.status();
     auto session = std::make_unique<host::Session>(
-        *loop_, *pool_, host::OutputStorage{&writer_, host::ArtifactStore(scratch_ / "artifacts")},
+        *loop_, *pool_, host::OutputStorage{&writer_, host::ArtifactStore(scratch_.path())},
         launch->session);
     EXPECT_EQ(Result(*session, "1"), "1");
     return session;
