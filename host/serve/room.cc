@@ -5,7 +5,7 @@
 namespace cellar::host {
 namespace {
 
-constexpr size_t kMaxRequests = 1024;
+constexpr size_t kMaxRequests = 20'000;  // as many as may wait for one session
 constexpr size_t kMaxBytes = size_t{256} << 20;
 
 }  // namespace

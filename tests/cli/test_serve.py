@@ -430,13 +430,13 @@ class BadClients(ServeTest):
         client = self.serve()
         client.send(id="first", type="eval", cells=[{"code": "import time; time.sleep(60)"}])
         client.next_frame("first", "started")
-        for i in range(1100):
-            client.send(id=i, type="eval", cells=[{"code": "1"}])
-        self.assertEqual(client.done(1099)["error"]["ename"], "SessionRefused")
+        for i in range(20_000):
+            client.send(id=i, type="eval", stream=False, cells=[{"code": "1"}])
+        self.assertEqual(client.done(19_999)["error"]["ename"], "SessionRefused")
         for type, fields in (("sessions", {}), ("complete", {"text": "x"}), ("wait", {"call": "call-1"})):
             self.assertEqual(client.ask(type, **fields)["error"],
                              {"ename": "SessionRefused",
-                              "evalue": "1024 requests of this client are under way, as many as may be"})
+                              "evalue": "20000 requests of this client are under way, as many as may be"})
         self.assertEqual(client.ask("cancel", call="first")["status"], "ok")
         self.process.terminate()
         self.process.wait(DEADLINE_S)

@@ -264,7 +264,7 @@ TEST_F(RegistryTest, SnapshotsDoNotCountAgainstTheMemoryCap) {
   EXPECT_GT(used, 80u << 20);
   EXPECT_LT(used, 160u << 20);
   EXPECT_EQ(Value("a", kWaitForALook), "4");
-  EXPECT_EQ(Run("a", "1")->session_state, "kept");
+  EXPECT_EQ(Run("a", "1")->session_state, StateAfter::kKept);
 }
 
 TEST_F(RegistryTest, ABranchDoesNotCountAgainstTheMemoryCapOfTheOriginal) {
