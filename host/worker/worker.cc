@@ -126,9 +126,13 @@ void Worker::PauseOutput(bool paused) {
 }
 
 void Worker::LimitBirth(absl::Duration limit) {
-  birth_timer_ = loop_.After(limit, [this, limit] {
-    if (finished_) return;
-    exit_.reason = "did not start within " + absl::FormatDuration(limit);
+  EndUnborn(limit, "did not start within " + absl::FormatDuration(limit));
+}
+
+void Worker::EndUnborn(absl::Duration after, std::string reason) {
+  loop_.Cancel(birth_timer_);
+  birth_timer_ = loop_.After(after, [this, reason = std::move(reason)] {
+    if (exit_.reason.empty()) exit_.reason = reason;
     Finish();
   });
 }
@@ -139,12 +143,7 @@ void Worker::Kill() {
   // Not left to the keeper alone: it may be stopped again.
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
   // Whoever was to fork it may be stopped too. When it goes on, it finds that the host has left.
-  if (pid_ < 0 && exit_timer_ == 0) {
-    exit_timer_ = loop_.After(kExitReport, [this] {
-      if (exit_.reason.empty()) exit_.reason = "was ended before it had started";
-      Finish();
-    });
-  }
+  if (pid_ < 0 && !finished_) EndUnborn(kExitReport, "was ended before it had started");
 }
 
 void Worker::GiveUp() {

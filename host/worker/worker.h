@@ -120,6 +120,8 @@ class Worker : private ChannelListener {
   absl::Status WatchPipe(int fd);
   void SignalWorker(int signal, bool group);
   void ContinueKeeper();
+  // Unless its keeper says before that it lives.
+  void EndUnborn(absl::Duration after, std::string reason);
 
   absl::Status OnFrame(const wire::Frame& frame) override;
   void OnChannelEnd() override;

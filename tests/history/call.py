@@ -35,10 +35,15 @@ class Call:
         if cell > 0 and self.finished.get(self.tokens[cell - 1], {}).get("status") != "complete":
             raise Violation(f"{self.id}: cell {cell} began, and the one before it is not complete")
 
+    def running(self):
+        """The token of the cell that runs, or None."""
+        token = self.tokens[self.begun - 1] if self.begun > 0 else None
+        return None if token in self.finished else token
+
     def token_of(self, frame):
         """Of the cell that the frame is about, which must be the one that runs."""
         cell = frame["cell"]
-        if cell != self.begun - 1 or self.tokens[cell] in self.finished:
+        if self.running() is None or cell != self.begun - 1:
             raise Violation(f"{self.id}: {self.begun} cells have begun, {len(self.finished)} ended, and now: {frame}")
         return self.tokens[cell]
 

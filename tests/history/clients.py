@@ -311,12 +311,14 @@ class Clients:
             self.turns[call.session].begin(call)
             call.begun += 1
             return
+        if type == "stdout" and frame.get("background"):
+            # Also before the first cell, and between two.
+            call.check_background(frame["text"], self.lineage, running=call.running())
+            call.background.append(frame["text"])
+            return
         token = call.token_of(frame)
         if type == "finished":
             self.take_cell(call, token, frame)
-        elif type == "stdout" and frame.get("background"):
-            call.check_background(frame["text"], self.lineage, running=token)
-            call.background.append(frame["text"])
         elif type == "stdout":
             call.text[token] += frame["text"]
 
