@@ -60,6 +60,11 @@ def _guarded(convert, method: str, obj: object) -> str:
         return f"<unprintable {name} object: {cause} in {method}>"
 
 
+def describe(error: BaseException) -> str:
+    """`Name: text` of an error, as valid text."""
+    return f"{type_name(type(error))}: {valid_text(safe_str(error))}"
+
+
 def valid_text(text: str) -> str:
     """text with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
     try:

@@ -151,11 +151,10 @@ class Runner:
         self._loop.stop()
 
     def _on_copy(self):
-        not_carried = snapshot.make_copy(self._loop, self._integrity)
-        if not_carried is not None:
+        if snapshot.make_copy(self._loop, self._integrity):
             bridge.host.fail_awaited()
             self._is_new_copy = True
-            _cellar.send_hello("", not_carried)
+            _cellar.send_hello("")
 
     def _on_execute(self, cell, code):
         self._unfinished = cell
