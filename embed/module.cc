@@ -48,6 +48,12 @@ void Send(const Message& message) {
   Worker().channel.Send(frame);
 }
 
+// Cannot fail: a name that a client made up may be no UTF-8.
+py::object Text(const std::string& text) {
+  return py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
 // As (name, value or None).
 py::list EntriesOf(const std::vector<wire::EnvironmentEntry>& environment) {
   py::list entries;
@@ -71,13 +77,13 @@ py::list Receive() {
         break;
       case wire::MessageType::kSet:
         if (auto m = wire::Decode<wire::Set>(message.payload)) {
-          requests.append(py::make_tuple("set", m->request, m->name,
+          requests.append(py::make_tuple("set", m->request, Text(m->name),
                                          m->kind == wire::ValueKind::kJson, py::bytes(m->data)));
         }
         break;
       case wire::MessageType::kGet:
         if (auto m = wire::Decode<wire::Get>(message.payload)) {
-          requests.append(py::make_tuple("get", m->request, m->name));
+          requests.append(py::make_tuple("get", m->request, Text(m->name)));
         }
         break;
       case wire::MessageType::kQuery:

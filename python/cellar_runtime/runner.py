@@ -22,6 +22,7 @@ from cellar_runtime.source import Compiler, is_coroutine
 
 _EXEC, _EVAL = exec, eval
 _current_task, _CancelledError, _exit = asyncio.current_task, asyncio.CancelledError, os._exit
+_environment, _chdir, _fsdecode = os.environb, os.chdir, os.fsdecode
 _Task = asyncio.Task  # made without the loop's factory, which cells may set
 _guarded, _GuardedCoroutine = _cellar.guarded, _cellar.GuardedCoroutine
 _set_wakeup_fd, _take_pending_interrupt = signal.set_wakeup_fd, _cellar.take_pending_interrupt
@@ -113,22 +114,28 @@ class Runner:
         self._failures = 0
 
     def _on_readable(self):
+        failure = None
         for kind, *fields in _cellar.receive():
-            getattr(self, "_on_" + kind)(*fields)
+            try:
+                getattr(self, "_on_" + kind)(*fields)
+            except BaseException as error:
+                failure = error  # the loop says so, when what came with it is done
             if self._is_new_copy:
                 self._is_new_copy = False
                 break  # what follows was said to the original
+        if failure is not None:
+            raise failure
 
     def _on_setup(self, cwd, environment, path, memory_cap, open_files):
         try:
             _set_variables(environment)
             os.environ.setdefault("MPLBACKEND", "Agg")
-            os.chdir(cwd)
-            sys.path[:0] = [os.fsdecode(entry) for entry in (cwd, *path)]
+            _chdir(cwd)
+            sys.path[:0] = [_fsdecode(entry) for entry in (cwd, *path)]
             self._memory_limit.set(memory_cap)
             _cellar.limit_open_files(open_files)
             snapshot.reseed_numpy()
-            self._module_directories = user_modules.directories(os.environ.get("HOME"), os.fsdecode(cwd))
+            self._module_directories = user_modules.directories(os.environ.get("HOME"), _fsdecode(cwd))
         except OSError as error:
             _cellar.send_hello(str(error))
             _exit(1)  # cells that wait in the channel already must not run
@@ -136,13 +143,12 @@ class Runner:
             _cellar.send_hello("")
 
     def _on_enter(self, cwd, environment):
-        _set_variables(environment)
-        if not cwd:
-            return
         try:
-            path = os.fsdecode(cwd)
-            os.chdir(path)
-            sys.path[:] = [path, *(entry for entry in sys.path if entry != path)]
+            _set_variables(environment)
+            if cwd:
+                path = _fsdecode(cwd)
+                _chdir(path)
+                sys.path[:] = [path, *(entry for entry in sys.path if entry != path)]
         except Exception as error:  # also of a sys.path that a cell has replaced
             self._enter_error = error
 
@@ -368,9 +374,9 @@ def _publish(kind, entries, metadata, display_id):
 def _set_variables(environment):
     for name, value in environment:
         if value is None:
-            os.environb.pop(name, None)
+            _environment.pop(name, None)
         else:
-            os.environb[name] = value
+            _environment[name] = value
 
 
 def _leave_forked_child(error):

@@ -72,6 +72,8 @@ TEST_F(ValuesTest, BytesAndJsonAreNotMistakenForEachOther) {
 
 TEST_F(ValuesTest, WhatIsNoNameOrNoUtf8IsRefused) {
   EXPECT_EQ(session().Set("not a name", 1).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(session().Set("x\xff", 1).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(session().Get("x\xff").status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(session().Set("x", "\xff").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(session().Get("x").status().code(), absl::StatusCode::kNotFound);
 }
