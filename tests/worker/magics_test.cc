@@ -1,5 +1,8 @@
 // Cells that are not Python as they stand: commands of the shell, magics, questions.
+#include <sys/stat.h>
+
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -60,6 +63,29 @@ TEST_F(MagicsTest, ACommandDoesNotWaitForWhatItLeavesInTheBackground) {
   CellOutcome outcome = Run("!sleep 60 & echo started", {.timeout = absl::Seconds(10)});
   EXPECT_TRUE(outcome.ok()) << ::testing::PrintToString(outcome);
   EXPECT_EQ(outcome.stdout_text(), "started\n");
+}
+
+TEST_F(MagicsTest, WhatACommandLeavesInTheBackgroundGoesOnWhenItPrintsLater) {
+  for (const char* cell : {"!echo now; (cat go > go2; echo late; touch done) &",
+                           "%%bash\necho now; (cat go > go2; echo late; touch done) &"}) {
+    ASSERT_EQ(mkfifo((scratch_ / "go").c_str(), 0600), 0);
+    EXPECT_THAT(Run(cell), Prints("now\n"));
+    std::ofstream(scratch_ / "go") << "";  // only now has the cell ended
+    ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(scratch_ / "done"); })) << cell;
+    std::string background;
+    ASSERT_TRUE(Eventually([&] {
+      for (const CellOutput& item : Run("1").background) background += item.text;
+      return !background.empty();
+    }));
+    EXPECT_EQ(background, "late\n");
+    for (const char* file : {"go", "go2", "done"}) std::filesystem::remove(scratch_ / file);
+  }
+}
+
+TEST_F(MagicsTest, ACommandEndsAlsoWhenWhatItLeavesInTheBackgroundPrintsWithoutEnd) {
+  EXPECT_THAT(Run("x = !(while :; do echo on; done) & echo started\n'started' in x, x.returncode",
+                  {.timeout = absl::Seconds(10)}),
+              ResultIs("(True, 0)"));
 }
 
 TEST_F(MagicsTest, ValuesOfTheCellAreFilledIn) {
