@@ -18,7 +18,7 @@ from cellar_runtime.integrity import Integrity
 from cellar_runtime.memory_limit import MemoryLimit
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.session_loop import make_loop
-from cellar_runtime.source import Compiler, is_coroutine
+from cellar_runtime.source import Compiler, is_coroutine, with_plain_newlines
 
 _EXEC, _EVAL = exec, eval
 _current_task, _CancelledError, _exit = asyncio.current_task, asyncio.CancelledError, os._exit
@@ -219,6 +219,7 @@ class Runner:
 
     def _compile(self, cell, text):
         name = f"<cell {cell}>"
+        text = with_plain_newlines(text)
         self._namespace.remember_input(cell, text)
         tracebacks.register_source(name, text)
         return _guarded(self._compile_text, name, text)

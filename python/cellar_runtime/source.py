@@ -56,6 +56,11 @@ class Compiler:
         return Program(body, value, quiet)
 
 
+def with_plain_newlines(text: str) -> str:
+    """The text with one kind of line ends; the compiler counts `\\r\\n` and `\\r` as well."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
 def is_coroutine(code) -> bool:
     """Whether evaluating `code`, which may be None, gives a coroutine, because it awaits at top level."""
     return code is not None and bool(code.co_flags & _CO_COROUTINE)
