@@ -11,8 +11,8 @@ import sys
 import _cellar
 import cellar_prelude
 from cellar_runtime import (
-    bridge, cell_origin, display, figures, host_requests, import_hooks, ipython_display, late_import, snapshot, stdin,
-    tracebacks, user_modules)
+    bridge, cell_origin, display, figures, guard, host_requests, import_hooks, ipython_display, late_import, snapshot,
+    stdin, tracebacks, user_modules)
 from cellar_runtime.cell_origin import CELL
 from cellar_runtime.integrity import Integrity
 from cellar_runtime.memory_limit import MemoryLimit
@@ -267,12 +267,15 @@ class Runner:
     def _load_modules(self, cell):
         # Here and not at the start, so that one that hangs is in reach of the cell's time-out.
         directories, self._module_directories = self._module_directories, []
-        for path in user_modules.find(directories) if directories else ():
+        paths = user_modules.find(directories) if directories else ()
+        for path in paths:
             try:
                 _guarded(user_modules.load, path, self._namespace.globals)
-            except Exception as error:
-                ename, evalue = tracebacks.format_error(error)[:2]
-                _cellar.send_notice(cell, f"the module {path} failed: {ename}: {evalue}")
+            except guard.FAILURES as error:
+                ename, evalue = _guarded(tracebacks.format_error, error)[:2]
+                _cellar.send_notice(cell, f"the module {guard.valid_text(path)} failed: {ename}: {evalue}")
+        if paths:
+            self._namespace.keep_helpers()
 
     def _run_nested(self, cell, code):
         """Runs a cell for the host, inside the wait of another one. It cannot await: the loop is held meanwhile."""
