@@ -147,11 +147,15 @@ TEST_F(MagicsTest, CapturesWhatACellShows) {
       "%%capture out\nimport sys\nprint('a')\n!echo b\nprint('c', file=sys.stderr)\ndisplay(5)\n6");
   EXPECT_EQ(outcome.outputs.size(), 0u);
   EXPECT_THAT(Run("out.stdout, out.stderr, out.outputs"),
-              ResultIs("('a\\nb\\n', 'c\\n', [{'text/plain': b'5'}])"));
+              ResultIs("('a\\nb\\n', 'c\\n', [{'text/plain': b'5'}, {'text/plain': b'6'}])"));
   outcome = Run("out.show()");
+  EXPECT_EQ(outcome.outputs.size(), 4u);
   EXPECT_EQ(outcome.stdout_text(), "a\nb\n");
   EXPECT_EQ(outcome.stderr_text(), "c\n");
   EXPECT_EQ(Run("print('shown again')").stdout_text(), "shown again\n");
+  Run("%%capture out\n7;");
+  EXPECT_THAT(Run("out.outputs"), ResultIs("[]"));
+  EXPECT_TRUE(Run("%%capture\n").ok());
   EXPECT_THAT(TracebackOf("%%capture\n1/0"), HasSubstr("line 2, in <module>\n    1/0"));
 }
 
