@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import chain, islice
 from math import isfinite, isnan
 
-from cellar_runtime import guard
+from cellar_runtime import guard, late_import
 
 MAX_DEPTH = 100
 MAX_NODES = 1_000_000
@@ -186,9 +186,8 @@ def _float(number: float) -> float | str:
 
 
 def _fields(value: object) -> list[tuple[str, object]]:
-    from dataclasses import fields
-
-    return [(field.name, getattr(value, field.name)) for field in fields(value)]
+    fields = late_import.load("dataclasses").fields(value)
+    return [(field.name, getattr(value, field.name)) for field in fields]
 
 
 def _array(array: object) -> object:

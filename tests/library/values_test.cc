@@ -57,8 +57,9 @@ TEST_F(ValuesTest, AnAbsentNameIsNotFound) {
 }
 
 TEST_F(ValuesTest, WhatJsonCannotHoldIsAnErrorThatNamesTheValue) {
-  Run("thing = object()\nnan = float('nan')\nloop = []\nloop.append(loop)");
-  for (const char* name : {"thing", "nan", "loop"}) {
+  Run("thing = object()\nnan = float('nan')\nloop = []\nloop.append(loop)\n"
+      "twins = [{1: 'a', '1': 'b'}]");
+  for (const char* name : {"thing", "nan", "loop", "twins"}) {
     EXPECT_EQ(session().Get(name).status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(WhyNot(name), HasSubstr(name));
   }
