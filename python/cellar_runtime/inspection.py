@@ -29,10 +29,11 @@ def inspect_at(names: dict, text: str, cursor: int, with_source: bool) -> dict:
 def facts(name: str, value, with_source: bool) -> dict:
     """All that is known of an object without running code of it; empty where nothing is."""
     signature = static_lookup.signature(value)
+    is_shown = guard.is_one_of(type(value), _SHOWN_BY_REPR)
     found = {"name": name, "type": guard.type_name(type(value)), "kind": static_lookup.kind(value),
              "signature": f"{name.rpartition('.')[2]}{signature}" if signature else "",
              "docstring": guard.cut_end(static_lookup.docstring(value), MAX_TEXT_CHARS),
-             "value": guard.cut_end(repr(value), _MAX_VALUE_CHARS) if type(value) in _SHOWN_BY_REPR else ""}
+             "value": guard.cut_end(repr(value), _MAX_VALUE_CHARS) if is_shown else ""}
     if with_source:
         found["source"] = guard.cut_end(_source(value), MAX_TEXT_CHARS)
     return found

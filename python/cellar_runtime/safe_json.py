@@ -89,7 +89,7 @@ class _Cleaner:
     def __init__(self):
         self._nodes = 0
         self._open = set()  # ids of the containers being walked
-        self._converters = {}  # by class, since finding one is slow
+        self._converters = {}  # (class, converter) by the class's id, since finding one is slow
 
     def clean(self, value: object, depth: int = 0) -> object:
         self._nodes += 1
@@ -107,9 +107,9 @@ class _Cleaner:
             return value
         if issubclass(cls, str):
             return guard.valid_text(str.__str__(value))
-        if cls not in self._converters:
-            self._converters[cls] = _converter_for(cls)
-        converter = self._converters[cls]
+        if id(cls) not in self._converters:
+            self._converters[id(cls)] = cls, _converter_for(cls)
+        converter = self._converters[id(cls)][1]
         if converter is not None:
             return self._within(value, lambda: self.clean(converter(value), depth + 1))
         if issubclass(cls, int):

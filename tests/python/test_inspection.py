@@ -55,6 +55,21 @@ class Inspect(HelperTest):
             with self.subTest(text):
                 self.assertEqual(self.at(text), {"found": False})
 
+    def test_a_metaclass_is_not_asked(self):
+        class Meta(type):
+            def __eq__(cls, other):
+                raise AssertionError("compared")
+
+            __hash__ = None
+
+        odd = self.names["odd"] = Meta("Odd", (), {"__module__": Meta("Name", (), {})(), "__doc__": "Odd."})()
+        self.names["function"] = lambda a: None
+        self.names["function"].__defaults__ = (odd,)
+        self.names["function"].__annotations__ = {"a": odd}
+        self.assertEqual(self.at("odd", with_source=True)["docstring"], "Odd.")
+        self.assertEqual(self.at("odd[0]"), {"found": False})
+        self.assertEqual(self.at("function")["signature"], "function(a: ... = ...)")
+
     def test_description(self):
         self.assertEqual(inspection.describe(self.names, "cart", False), "Type:      Cart\nDocstring:\nHolds things.")
         self.assertEqual(inspection.describe(self.names, "cart.wheels", False).splitlines()[:2],
