@@ -15,11 +15,11 @@ _lock = RLock()  # threads that load at once would put each other's path back
 def load(name: str):
     """The module. It and what it imports are the standard library's, also where a session's directory has files of such
     names, or a cell has put something else into sys.modules."""
-    module = _loaded.get(name)
-    if module is None:
+    if name not in _loaded:
         with _lock:
-            module = _loaded[name] = _import(name)
-    return module
+            if name not in _loaded:
+                _loaded[name] = _import(name)
+    return _loaded[name]
 
 
 def _import(name):
