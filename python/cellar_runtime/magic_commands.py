@@ -117,6 +117,8 @@ class Commands:
         names = self._namespace.globals if is_interactive else {
             "__name__": "__main__", "__file__": path, "__builtins__": self._namespace.globals["__builtins__"]}
         argv, sys.argv = sys.argv, [path, *words[1:]]
+        folder = os.path.dirname(os.path.abspath(path))
+        sys.path.insert(0, folder)
         try:
             exec(_compiled(path), names)
         except SystemExit as leaving:
@@ -124,6 +126,8 @@ class Commands:
                 raise
         finally:
             sys.argv = argv
+            if folder in sys.path:
+                sys.path.remove(folder)
             if not is_interactive:
                 self._namespace.globals.update(
                     (name, value) for name, value in names.items() if not name.startswith("__"))

@@ -67,6 +67,6 @@ class Namespace:
         """Keeps Out[cell] and moves `_`, `__`, `___` on, unless the user has given `_` a value of his own."""
         self._outputs[cell] = value
         self.globals[f"_{cell}"] = value
-        if self.globals.get("_", _MISSING) is self._recent[0]:
+        if self.globals.get("_", self._recent[0]) is self._recent[0]:  # del _ gives it back
             self._recent = [value, *self._recent[:2]]
             self.globals["_"], self.globals["__"], self.globals["___"] = self._recent

@@ -80,6 +80,13 @@ TEST_F(CellsTest, AnUnderscoreOfTheUsersOwnIsLeftAlone) {
   EXPECT_THAT(Run("_"), ResultIs("'mine'"));
 }
 
+TEST_F(CellsTest, AnUnderscoreThatWasDeletedIsTheLastResultAgain) {
+  Run("_ = 'mine'");
+  Run("del _");
+  Run("5");
+  EXPECT_THAT(Run("_"), ResultIs("5"));
+}
+
 TEST_F(CellsTest, FutureImportsLast) {
   Run("from __future__ import annotations");
   EXPECT_THAT(Run("def f(x: NotDefined): pass\nf.__annotations__"),

@@ -136,6 +136,8 @@ TEST_F(MagicsTest, TimesWithAwaitInside) {
               HasSubstr("of 3 runs, 2 loops each)\n"));
   EXPECT_THAT(Run("%%timeit -n1 -r1 z = [1]\nawait asyncio.sleep(0)\nz.append(1)").stdout_text(),
               HasSubstr("of 1 run, 1 loop each"));
+  Run("'the last result'");
+  EXPECT_EQ(Run("%timeit -q -n1 -r1 print(_)").stdout_text(), "the last result\n");
   EXPECT_THAT(Run("r = %timeit -q -o -n1 -r2 1 + 1\nlen(r.timings)"), ResultIs("2"));
   EXPECT_THAT(TracebackOf("%%timeit\n1\n1/0"), HasSubstr("line 3, in loop\n    1/0"));
   EXPECT_THAT(TracebackOf("%timeit -n 1"), HasSubstr("there is nothing to measure"));
@@ -178,6 +180,13 @@ TEST_F(MagicsTest, FilesAreWrittenRunAndLoaded) {
             "Appending to prog.py\n");
   EXPECT_THAT(Run("%load prog.py\nboth == args + [1]"), ResultIs("True"));
   EXPECT_THAT(TracebackOf("%run missing.py"), HasSubstr("FileNotFoundError"));
+}
+
+TEST_F(MagicsTest, AFileThatIsRunFindsItsNeighbours) {
+  Run("write('sub/neighbour.py', 'name = __name__')\n"
+      "write('sub/program.py', 'import neighbour; found = neighbour.name')\n"
+      "import sys; path = sys.path[:]");
+  EXPECT_THAT(Run("%run sub/program.py\nfound, sys.path == path"), ResultIs("('neighbour', True)"));
 }
 
 TEST_F(MagicsTest, DirectoriesAndVariables) {
