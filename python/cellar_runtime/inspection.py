@@ -5,7 +5,7 @@ import ast
 import inspect
 import re
 
-from cellar_runtime import guard, stack, static_lookup
+from cellar_runtime import cell_sources, guard, static_lookup
 from cellar_runtime.static_lookup import MISSING
 
 MAX_TEXT_CHARS = 200_000
@@ -81,7 +81,7 @@ def _source(value):
 def _source_of_class(cls):
     """inspect does not find what a cell has defined, since a cell is no file; the newest cell that has it is right."""
     name = guard.type_name(cls)
-    for lines in stack.cell_sources():
+    for lines in cell_sources.newest_first():
         text = "".join(lines)
         if f"class {name}" not in text:
             continue

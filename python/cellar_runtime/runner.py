@@ -11,10 +11,10 @@ import sys
 import _cellar
 import cellar_prelude
 from cellar_runtime import (
-    bridge, cell_origin, display, figures, guard, host_requests, import_hooks, ipython_display, late_import, snapshot,
-    stdin, tracebacks, user_modules)
+    bridge, cell_origin, cell_sources, display, figures, guard, host_requests, import_hooks, ipython_display, late_import,
+    snapshot, stdin, tracebacks, user_modules)
 from cellar_runtime.cell_origin import CELL
-from cellar_runtime.integrity import Integrity
+from cellar_runtime.integrity import Integrity, shortened
 from cellar_runtime.memory_limit import MemoryLimit
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.session_loop import make_loop
@@ -31,7 +31,6 @@ _linger, _stop_timers = _cellar.linger, _cellar.stop_timers
 
 _OK, _ERROR, _INTERRUPTED, _HELD = 0, 1, 2, 3  # wire::DoneStatus
 _DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
-_MAX_NAMED = 5  # builtins in a notice
 _MAX_FAILURES = 10  # of the loop in a row, without a single turn
 
 
@@ -87,7 +86,7 @@ class Runner:
         self._context = contextvars.copy_context()
         self._compiler = Compiler()
         self._namespace.reset()
-        tracebacks.forget_sources()
+        cell_sources.forget()
 
     def _serve(self):
         """Serves the channel until the host asks for the end."""
@@ -221,7 +220,7 @@ class Runner:
         name = f"<cell {cell}>"
         text = with_plain_newlines(text)
         self._namespace.remember_input(cell, text)
-        tracebacks.register_source(name, text)
+        cell_sources.register(name, text)
         return _guarded(self._compile_text, name, text)
 
     def _compile_text(self, name, text):
@@ -322,7 +321,7 @@ class Runner:
         """A cell may replace them, so they stay; but that may be why this one failed."""
         changed = self._integrity.changed_builtins()
         if changed:
-            _cellar.send_notice(cell, f"builtins that cells have changed: {', '.join(changed[:_MAX_NAMED])}")
+            _cellar.send_notice(cell, f"builtins that cells have changed: {', '.join(shortened(changed))}")
 
     def _announce_repairs(self, cell):
         repaired = self._integrity.restore() + self._namespace.restore()

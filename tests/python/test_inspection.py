@@ -2,7 +2,7 @@ import builtins
 import unittest
 
 from cellar_prelude import bridge, tool
-from cellar_runtime import inspection, tracebacks
+from cellar_runtime import cell_sources, inspection
 from cellar_runtime.completeness import is_complete
 from helpers import HelperTest, Provider
 
@@ -20,7 +20,7 @@ class Inspect(HelperTest):
     def setUp(self):
         super().setUp()
         self.names = {"__builtins__": builtins, "__name__": "__main__"}
-        tracebacks.register_source("<cell 901>", SOURCE)
+        cell_sources.register("<cell 901>", SOURCE)
         exec(compile(SOURCE, "<cell 901>", "exec"), self.names)
         exec("cart = Cart()", self.names)
 
