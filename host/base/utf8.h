@@ -20,6 +20,9 @@ char32_t CodePointOf(std::string_view character);
 // Where the first byte stands that is not UTF-8.
 std::optional<size_t> FindInvalidUtf8(std::string_view text);
 
+// What some programs write before a text.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 // For what is no character.
 inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 
