@@ -35,6 +35,7 @@ namespace cellar::embed {
 namespace {
 
 std::optional<CopyRequest> g_copy_request;  // received, and not yet carried out
+std::vector<std::string> g_not_carried;     // into this copy, which has not said hello yet
 
 template <typename Message>
 void Send(const Message& message) {
@@ -50,6 +51,12 @@ void Send(const Message& message) {
   }
   py::gil_scoped_release released;
   Worker().channel.Send(frame);
+}
+
+// Cannot fail: a name that a client made up may be no UTF-8.
+py::object Text(const std::string& text) {
+  return py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
 // As (name, value or None).
@@ -75,13 +82,13 @@ py::list Receive() {
         break;
       case wire::MessageType::kSet:
         if (auto m = wire::Decode<wire::Set>(message.payload)) {
-          requests.append(py::make_tuple("set", m->request, m->name,
+          requests.append(py::make_tuple("set", m->request, Text(m->name),
                                          m->kind == wire::ValueKind::kJson, py::bytes(m->data)));
         }
         break;
       case wire::MessageType::kGet:
         if (auto m = wire::Decode<wire::Get>(message.payload)) {
-          requests.append(py::make_tuple("get", m->request, m->name));
+          requests.append(py::make_tuple("get", m->request, Text(m->name)));
         }
         break;
       case wire::MessageType::kQuery:
@@ -206,14 +213,16 @@ void RefuseCopy(const std::string& reason) {
   Send(wire::Copied{.request = request.message.request, .error = reason});
 }
 
-// (reseed, not_carried) in a copy that is to run, None in this process.
-py::object CopyWorker(std::vector<std::string> threads, int python_threads, std::set<int> fds) {
+// In a copy that is to run: whether it is to draw other random numbers. None in this process.
+std::optional<bool> CopyWorker(std::vector<std::string> threads, int python_threads,
+                               std::set<int> fds) {
   CopyRequest request = *std::exchange(g_copy_request, std::nullopt);
   std::optional<Awakening> awake = MakeCopy(
       std::move(request),
       {.threads = std::move(threads), .python_threads = python_threads, .own_fds = std::move(fds)});
-  if (!awake) return py::none();
-  return py::make_tuple(awake->reseed, awake->not_carried);
+  if (!awake) return std::nullopt;
+  g_not_carried = std::move(awake->not_carried);
+  return awake->reseed;
 }
 
 // Notices when someone else may begin to write to fd 1 and 2.
@@ -276,12 +285,9 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("faults_fd", [] { return Worker().faults.get(); });
   m.def("dump_signal", &wire::DumpSignal);
   m.def("receive", &Receive);
-  m.def(
-      "send_hello",
-      [](const std::string& error, const std::vector<std::string>& not_carried) {
-        Send(wire::Hello{.error = error, .not_carried = not_carried});
-      },
-      py::arg("error"), py::arg("not_carried") = std::vector<std::string>());
+  m.def("send_hello", [](const std::string& error) {
+    Send(wire::Hello{.error = error, .not_carried = std::exchange(g_not_carried, {})});
+  });
   m.def("copy", &CopyWorker);
   m.def("refuse_copy", &RefuseCopy);
   m.def("all_locks", [] { return py::reinterpret_steal<py::list>(AllLocks()); });

@@ -22,6 +22,7 @@
 #include "embed/process_copy.h"
 #include "embed/user_fds.h"
 #include "embed/worker.h"
+#include "host/base/utf8.h"
 #include "host/wire/channel_messages.h"
 #include "host/wire/process_names.h"
 
@@ -84,7 +85,10 @@ Inheritance Examine(const CopyContext& context, const CopyRequest& request) {
 }
 
 void Add(Inheritance& inheritance, const std::vector<std::string>& phrases) {
-  inheritance.not_carried.insert(inheritance.not_carried.end(), phrases.begin(), phrases.end());
+  // They name files and processes, whose names are any bytes.
+  for (const std::string& phrase : phrases) {
+    inheritance.not_carried.push_back(ReplaceInvalidUtf8(phrase));
+  }
 }
 
 // In the copy: it has time for what would hold up the original.

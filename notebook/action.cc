@@ -55,8 +55,7 @@ absl::StatusOr<ActionResult> EditCell(const Document& document, size_t index,
   if (details.type != document.type(index)) change.type = details.type;
   if (source != document.Source(index)) change.source = source;
   change.clear_outputs = change.source && !options.keep_outputs;
-  const bool loses_outputs = change.clear_outputs || details.type != CellType::kCode;
-  details.outputs_cleared = loses_outputs && HasOutputs(document, index);
+  details.outputs_cleared = LosesOutputs(document, index, change);
 
   Rewriter rewriter(document);
   KeepRange(0, index, &rewriter);

@@ -64,8 +64,7 @@ class Application {
       return absl::OkStatus();
     }
     change.clear_outputs = change.source && !options_.keep_outputs;
-    const bool loses_outputs = change.clear_outputs || cell.type != CellType::kCode;
-    if (loses_outputs && HasOutputs(document_, origin)) applied_.cleared.push_back(origin);
+    if (LosesOutputs(document_, origin, change)) applied_.cleared.push_back(origin);
     rewriter_.Change(origin, change);
     ++applied_.changed;
     return absl::OkStatus();

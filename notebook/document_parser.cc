@@ -4,13 +4,13 @@
 #include <charconv>
 
 #include "host/base/status.h"
+#include "host/base/utf8.h"
 #include "notebook/json_location.h"
 #include "notebook/json_string.h"
 
 namespace cellar::notebook {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr int kNewestFormat = 4;
 
 size_t SkipByteOrderMark(std::string_view bytes) {

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "host/base/utf8.h"
+
 namespace cellar::notebook {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr size_t kMaxShownDepth = 8;
 
 struct Level {

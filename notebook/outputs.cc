@@ -11,6 +11,12 @@
 namespace cellar::notebook {
 namespace {
 
+bool HasOutputs(const Document& document, size_t cell) {
+  const std::string& bytes = document.bytes();
+  const std::optional<Span> outputs = FindMember(bytes, document.span(cell), "outputs");
+  return outputs && bytes[outputs->begin] == '[' && !Items(bytes, *outputs).empty();
+}
+
 bool HasCount(const Document& document, size_t cell) {
   const std::string& bytes = document.bytes();
   const std::optional<Span> count =
@@ -20,10 +26,9 @@ bool HasCount(const Document& document, size_t cell) {
 
 }  // namespace
 
-bool HasOutputs(const Document& document, size_t cell) {
-  const std::string& bytes = document.bytes();
-  const std::optional<Span> outputs = FindMember(bytes, document.span(cell), "outputs");
-  return outputs && bytes[outputs->begin] == '[' && !Items(bytes, *outputs).empty();
+bool LosesOutputs(const Document& document, size_t cell, const CellChange& change) {
+  const bool stays_code = change.type.value_or(document.type(cell)) == CellType::kCode;
+  return (change.clear_outputs || !stays_code) && HasOutputs(document, cell);
 }
 
 absl::StatusOr<Document> ClearOutputs(const Document& document) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/base/status.h"
+#include "host/base/utf8.h"
 #include "notebook/json_format.h"
 #include "notebook/json_scanner.h"
 #include "notebook/json_string.h"
@@ -19,7 +20,6 @@ namespace cellar::notebook {
 namespace {
 
 constexpr int kMemberDepth = 3;  // of the members of a cell
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 struct Script {
   PercentHeader header;
@@ -38,12 +38,7 @@ absl::StatusOr<Script> ReadScript(std::string_view text) {
     converted = WithoutCarriageReturns(text);
     text = converted;
   }
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const size_t newline = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, newline));
-    text.remove_prefix(std::min(newline + 1, text.size()));
-  }
+  std::vector<std::string_view> lines = LinesOf(text);
   Script script;
   script.header = TakeHeader(&lines);
   script.cells = ReadPercentCells(lines);
@@ -213,8 +208,7 @@ absl::StatusOr<Applied> ApplyPercent(const Document& document, std::string_view 
       rewriter.Keep(cell);
       continue;
     }
-    const bool loses_outputs = change.clear_outputs || script.cells[i].type != CellType::kCode;
-    if (loses_outputs && HasOutputs(document, cell)) applied.cleared.push_back(cell);
+    if (LosesOutputs(document, cell, change)) applied.cleared.push_back(cell);
     rewriter.Change(cell, change);
     ++applied.changed;
   }

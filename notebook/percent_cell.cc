@@ -78,16 +78,6 @@ size_t CountTrailingNewlines(std::string_view source) {
   return last == std::string_view::npos ? source.size() : source.size() - last - 1;
 }
 
-std::vector<std::string_view> Lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const size_t newline = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, newline));
-    text.remove_prefix(std::min(newline + 1, text.size()));
-  }
-  return lines;
-}
-
 std::string WriteTextLines(const std::vector<std::string_view>& lines) {
   std::string out;
   for (std::string_view line : lines) out += TextLineToScript(line) + "\n";
@@ -220,6 +210,16 @@ class CellReader {
 
 }  // namespace
 
+std::vector<std::string_view> LinesOf(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t newline = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, newline));
+    text.remove_prefix(std::min(newline + 1, text.size()));
+  }
+  return lines;
+}
+
 PercentCell CellForPercent(const Document& document, size_t cell) {
   const std::string& bytes = document.bytes();
   PercentCell result{.type = document.type(cell), .source = document.Source(cell)};
@@ -245,7 +245,7 @@ std::string WritePercentCell(const PercentCell& cell) {
   const size_t newlines = CountTrailingNewlines(cell.source);
   if (newlines > 0) AppendOption(kNewlinesOption, std::to_string(newlines), &line);
   const std::string_view text = cell.source;
-  const std::vector<std::string_view> lines = Lines(text.substr(0, text.size() - newlines));
+  const std::vector<std::string_view> lines = LinesOf(text.substr(0, text.size() - newlines));
   std::optional<std::string> code;
   if (cell.type == CellType::kCode) {
     code = WriteCodeLines(lines);

@@ -19,6 +19,9 @@ struct PercentCell {
   std::vector<std::pair<std::string, std::string>> members;
 };
 
+// Without their ends; there is none after the last newline.
+std::vector<std::string_view> LinesOf(std::string_view text);
+
 PercentCell CellForPercent(const Document& document, size_t cell);
 // Ends with a newline.
 std::string WritePercentCell(const PercentCell& cell);

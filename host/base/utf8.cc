@@ -40,4 +40,13 @@ std::optional<size_t> FindInvalidUtf8(std::string_view text) {
   return std::nullopt;
 }
 
+std::string ReplaceInvalidUtf8(std::string_view text) {
+  std::string valid;
+  while (std::optional<size_t> at = FindInvalidUtf8(text)) {
+    valid.append(text.substr(0, *at)).append(kReplacementCharacter);
+    text.remove_prefix(*at + 1);
+  }
+  return valid.append(text);
+}
+
 }  // namespace cellar

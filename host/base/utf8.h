@@ -1,10 +1,11 @@
-// Text in UTF-8: whether it is, where it may be cut, how many characters it has. Making it valid is
-// the sanitiser's work.
+// Text in UTF-8: whether it is, where it may be cut, how many characters it has. Making a stream
+// valid is the sanitiser's work.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace cellar {
@@ -19,7 +20,16 @@ char32_t CodePointOf(std::string_view character);
 // Where the first byte stands that is not UTF-8.
 std::optional<size_t> FindInvalidUtf8(std::string_view text);
 
-// The three below are for text that is valid.
+// What some programs write before a text.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// For what is no character.
+inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
+
+// The text with kReplacementCharacter for each byte that is not UTF-8.
+std::string ReplaceInvalidUtf8(std::string_view text);
+
+// What is below is for text that is valid.
 inline bool IsUtf8Continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }

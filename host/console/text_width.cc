@@ -12,8 +12,6 @@
 namespace cellar::host {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
 // "^@^A…^_", from which a control character's two columns are cut.
 constexpr std::array<char, 64> kCarets = [] {
   std::array<char, 64> text{};
@@ -33,12 +31,12 @@ void UseUtf8() {
 
 Glyph FirstGlyph(std::string_view text) {
   const std::string_view character = text.substr(0, Utf8CharacterSize(text));
-  if (character.empty()) return {1, 1, kReplacement};
+  if (character.empty()) return {1, 1, kReplacementCharacter};
   const char32_t code = CodePointOf(character);
   if (code < 0x20) return {1, 2, std::string_view(&kCarets[2 * code], 2)};
   if (code == 0x7F) return {1, 2, "^?"};
   const int columns = wcwidth(static_cast<wchar_t>(code));
-  if (columns < 0) return {character.size(), 1, kReplacement};
+  if (columns < 0) return {character.size(), 1, kReplacementCharacter};
   return {character.size(), columns, character};
 }
 

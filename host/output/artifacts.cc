@@ -21,12 +21,10 @@
 namespace cellar::host {
 namespace {
 
-constexpr std::string_view kScheme = "artifact://";
 constexpr std::string_view kPrefix = "cellar-";
 constexpr std::string_view kIdAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 constexpr size_t kIdCharacters = 12;  // of 5 bits each
 constexpr size_t kMaxExtension = 8;
-constexpr size_t kReadBlock = 64 * 1024;
 
 bool ConsistsOf(std::string_view text, std::string_view alphabet) {
   return text.find_first_not_of(alphabet) == std::string_view::npos;
@@ -43,15 +41,6 @@ bool IsId(std::string_view name) {
   return name.size() > kDot && name.substr(0, kPrefix.size()) == kPrefix &&
          ConsistsOf(name.substr(kPrefix.size(), kIdCharacters), kIdAlphabet) && name[kDot] == '.' &&
          IsExtension(name.substr(kDot + 1));
-}
-
-absl::StatusOr<std::string> IdOf(std::string_view id_or_uri) {
-  std::string_view id = id_or_uri;
-  if (id.substr(0, kScheme.size()) == kScheme) id.remove_prefix(kScheme.size());
-  if (!IsId(id)) {
-    return absl::InvalidArgumentError("not the id of an artifact: " + std::string(id_or_uri));
-  }
-  return std::string(id);
 }
 
 absl::StatusOr<std::string> RandomId(std::string_view extension) {
@@ -75,28 +64,6 @@ absl::Status MakeDirectories(const std::string& path) {
       return ErrnoStatus(errno, "mkdir " + part);
   }
   return absl::OkStatus();
-}
-
-// Adds to `lines` what belongs to it of `block`, whose first byte is in line `*line`, and moves
-// `*line` on. Returns false when nothing is left to add.
-bool AddLines(std::string_view block, uint64_t first, uint64_t count, size_t max_bytes,
-              uint64_t* line, ArtifactLines* lines) {
-  while (!block.empty()) {
-    const size_t newline = block.find('\n');
-    const bool ends = newline != std::string_view::npos;
-    const std::string_view part = ends ? block.substr(0, newline + 1) : block;
-    if (*line >= first) {
-      const size_t room = max_bytes - lines->text.size();
-      lines->has_more = *line - first >= count || part.size() > room;
-      if (*line - first >= count || room == 0) return false;
-      lines->text += part.substr(0, room);
-      lines->line_count = *line - first + 1;
-      if (lines->has_more) return false;
-    }
-    block.remove_prefix(part.size());
-    if (ends) ++*line;
-  }
-  return true;
 }
 
 struct Candidate {
@@ -166,45 +133,13 @@ absl::StatusOr<NewArtifact> ArtifactStore::Create(std::string_view extension) co
   }
 }
 
-absl::Status ArtifactStore::Remove(std::string_view id) const {
-  CELLAR_ASSIGN_OR_RETURN(const std::string name, IdOf(id));
+absl::Status ArtifactStore::Remove(const std::string& id) const {
+  if (!IsId(id)) return absl::InvalidArgumentError("not the id of an artifact: " + id);
   CELLAR_ASSIGN_OR_RETURN(const UniqueFd directory, OpenDirectory());
-  if (unlinkat(directory.get(), name.c_str(), 0) < 0) {
-    return ErrnoStatus(errno, "remove the artifact " + name);
+  if (unlinkat(directory.get(), id.c_str(), 0) < 0) {
+    return ErrnoStatus(errno, "remove the artifact " + id);
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<std::string> ArtifactStore::PathOf(std::string_view id) const {
-  CELLAR_ASSIGN_OR_RETURN(const std::string name, IdOf(id));
-  CELLAR_RETURN_IF_ERROR(OpenFile(name).status());
-  return directory_ + "/" + name;
-}
-
-absl::StatusOr<ArtifactLines> ArtifactStore::ReadLines(std::string_view id, uint64_t first,
-                                                       uint64_t count, size_t max_bytes) const {
-  if (first == 0) return absl::InvalidArgumentError("lines are counted from 1");
-  CELLAR_ASSIGN_OR_RETURN(const std::string name, IdOf(id));
-  CELLAR_ASSIGN_OR_RETURN(const UniqueFd file, OpenFile(name));
-  ArtifactLines lines;
-  std::string block(kReadBlock, '\0');
-  uint64_t line = 1;  // the one the next byte is in
-  bool ends_in_newline = true;
-  while (true) {
-    const ssize_t size = read(file.get(), block.data(), block.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return ErrnoStatus(errno, "read the artifact " + name);
-    if (size == 0) break;
-    const std::string_view bytes(block.data(), static_cast<size_t>(size));
-    if (!AddLines(bytes, first, count, max_bytes, &line, &lines)) return lines;
-    ends_in_newline = bytes.back() == '\n';
-  }
-  const uint64_t total = ends_in_newline ? line - 1 : line;
-  if (first > std::max<uint64_t>(total, 1)) {
-    return absl::OutOfRangeError("the artifact " + name + " has " + std::to_string(total) +
-                                 " lines");
-  }
-  return lines;
 }
 
 absl::StatusOr<ArtifactCleanUp> ArtifactStore::CleanUp(const ArtifactLimits& limits) const {
@@ -242,21 +177,6 @@ absl::StatusOr<UniqueFd> ArtifactStore::OpenDirectory() const {
                                        " belongs to another user or is writable by everybody");
   }
   return directory;
-}
-
-absl::StatusOr<UniqueFd> ArtifactStore::OpenFile(std::string_view id) const {
-  const std::string name(id);
-  CELLAR_ASSIGN_OR_RETURN(const UniqueFd directory, OpenDirectory());
-  // Without O_NONBLOCK somebody's FIFO of that name would block the open.
-  UniqueFd file(
-      openat(directory.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file) return ErrnoStatus(errno, "open the artifact " + name);
-  struct stat info;
-  if (fstat(file.get(), &info) < 0) return ErrnoStatus(errno, "stat the artifact " + name);
-  if (!S_ISREG(info.st_mode) || info.st_uid != geteuid()) {
-    return absl::PermissionDeniedError("not a file of ours: the artifact " + name);
-  }
-  return file;
 }
 
 }  // namespace cellar::host

@@ -70,42 +70,62 @@ size_t NumberOr(std::string_view text, size_t otherwise) {
 std::string Blocks(const GumboNode* node, std::string_view separator, int depth);
 void AddInline(const GumboNode* node, int depth, std::string* line);
 
-std::string InlineOf(const GumboNode* node, int depth) {
-  std::string line;
+// With the white space at both ends.
+std::string WholeInlineOf(const GumboNode* node, int depth) {
+  std::string line = "|";  // at the start of a line white space would be left out
   for (const GumboNode* child : ChildrenOf(node)) AddInline(child, depth + 1, &line);
-  return std::string(Trimmed(line));
+  return line.substr(1);
+}
+
+std::string InlineOf(const GumboNode* node, int depth) {
+  return std::string(Trimmed(WholeInlineOf(node, depth)));
+}
+
+void AddBlanks(std::string_view blanks, std::string* line) {
+  if (blanks.find('\n') != std::string_view::npos) {
+    line->push_back('\n');
+  } else {
+    AddCollapsed(blanks, line);
+  }
+}
+
+// Adds `inner` between marks. White space at its ends goes outside of them: inside, the marks would
+// be none.
+void AddMarked(std::string_view inner, std::string_view before, std::string_view after,
+               std::string* line) {
+  const std::string_view text = Trimmed(inner);
+  if (text.empty()) return AddBlanks(inner, line);
+  const size_t begin = static_cast<size_t>(text.data() - inner.data());
+  AddBlanks(inner.substr(0, begin), line);
+  line->append(before).append(text).append(after);
+  AddBlanks(inner.substr(begin + text.size()), line);
 }
 
 void AddEmphasis(const GumboNode* node, std::string_view mark, int depth, std::string* line) {
-  const std::string inner = InlineOf(node, depth);
-  if (inner.empty()) return;
-  line->append(mark).append(inner).append(mark);
+  AddMarked(WholeInlineOf(node, depth), mark, mark, line);
 }
 
 void AddCode(const GumboNode* node, std::string* line) {
-  std::string code;
+  std::string code = "|";  // see WholeInlineOf
   AddCollapsed(TextBelow(node), &code);
-  const std::string_view trimmed = Trimmed(code);
-  if (trimmed.empty()) return;
-  const std::string fence = Fence(trimmed, 1);
-  const std::string_view gap = fence.size() > 1 ? " " : "";
-  line->append(fence).append(gap).append(trimmed).append(gap).append(fence);
+  code.erase(0, 1);
+  const std::string fence = Fence(code, 1);
+  const std::string gap = fence.size() > 1 ? " " : "";
+  AddMarked(code, fence + gap, gap + fence, line);
 }
 
 void AddLink(const GumboNode* node, int depth, std::string* line) {
-  const std::string inner = InlineOf(node, depth);
+  const std::string inner = WholeInlineOf(node, depth);
   const std::string_view target = Trimmed(AttributeOf(node, "href"));
   const bool leads_somewhere = !target.empty() && target.front() != '#' &&
                                target.substr(0, 5) != "data:" &&
                                target.substr(0, 11) != "javascript:";
-  if (inner.empty() || !leads_somewhere || inner == target) {
-    line->append(inner);
-    return;
-  }
+  if (!leads_somewhere || Trimmed(inner) == target) return AddMarked(inner, "", "", line);
   const bool needs_brackets = target.find_first_of(" \t\n()") != std::string_view::npos;
-  line->append("[").append(inner).append(needs_brackets ? "](<" : "](");
-  AddCollapsed(target, line);
-  line->append(needs_brackets ? ">)" : ")");
+  std::string end = needs_brackets ? "](<" : "](";
+  AddCollapsed(target, &end);
+  end += needs_brackets ? ">)" : ")";
+  AddMarked(inner, "[", end, line);
 }
 
 void AddImage(const GumboNode* node, std::string* line) {

@@ -11,7 +11,6 @@ constexpr char kEsc = '\x1B';
 constexpr char kBel = '\x07';
 constexpr char kCancel = '\x18';
 constexpr char kSubstitute = '\x1A';
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 bool InRange(char byte, unsigned char low, unsigned char high) {
   const auto value = static_cast<unsigned char>(byte);
@@ -105,7 +104,7 @@ void Sanitiser::Flush(std::string* text) {
 }
 
 void Sanitiser::Finish(std::string* text) {
-  if (partial_size_ > 0) AppendCharacter(kReplacement, text);
+  if (partial_size_ > 0) AppendCharacter(kReplacementCharacter, text);
   partial_size_ = 0;
   state_ = State::kText;
   returned_ = false;
@@ -162,7 +161,7 @@ const char* Sanitiser::TakeCharacter(const char* at, const char* end, std::strin
     std::copy(at, end, partial_);
     partial_size_ = static_cast<uint8_t>(valid);
   } else {
-    AppendCharacter(valid == size ? std::string_view(at, size) : kReplacement, text);
+    AppendCharacter(valid == size ? std::string_view(at, size) : kReplacementCharacter, text);
   }
   return at + valid;
 }
@@ -173,7 +172,8 @@ const char* Sanitiser::ContinueCharacter(const char* at, const char* end, std::s
     partial_[partial_size_++] = *at++;
   }
   if (at == end && partial_size_ < size) return end;
-  AppendCharacter(partial_size_ == size ? std::string_view(partial_, size) : kReplacement, text);
+  AppendCharacter(partial_size_ == size ? std::string_view(partial_, size) : kReplacementCharacter,
+                  text);
   partial_size_ = 0;
   return at;
 }

@@ -3,6 +3,8 @@ __builtins__ = __import__("builtins").__dict__.copy()
 
 import os
 
+from cellar_runtime import late_import
+
 
 def path(helper: str, value) -> str:
     """A path as text, `~` replaced by the home directory."""
@@ -53,8 +55,7 @@ def schema(helper: str, value) -> dict | None:
         return None
     if not isinstance(value, dict):
         raise TypeError(f"{helper}(): schema must be a dict that holds a JSON Schema, not {_kind(value)}")
-    from cellar_prelude.schema_form import find_flaw
-    flaw = find_flaw(value)
+    flaw = late_import.load("cellar_prelude.schema_form").find_flaw(value)
     if flaw:
         raise ValueError(f"{helper}(): this is no JSON Schema: {flaw}")
     return value

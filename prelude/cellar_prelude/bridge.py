@@ -1,11 +1,12 @@
 """The way from a cell to whoever runs cellar: tools, models, agents, the budget.
 
 A provider answers. It has
-    is_connected() -> bool         whether there is somebody to answer
     call(name, args) -> value      waits for the answer; raises BridgeError with the message of whoever answered
     acall(name, args)              the same, to be awaited
     tools() -> list | None         what can be called: dicts with name, description, schema; None when that is not known
     budget() -> dict               total (None = no ceiling), spent, hard
+and that of the host, the only one that is given to connect(), also
+    is_connected() -> bool         whether there is somebody to answer
     elsewhere() -> scope           in which somebody else is waited for; see cellar_runtime.bridge
 `name` is that of a tool, or one of the names below.
 """
@@ -13,6 +14,8 @@ __builtins__ = __import__("builtins").__dict__.copy()
 
 import os
 from contextlib import nullcontext
+
+from cellar_runtime import late_import
 
 LLM, AGENT, BUDGET, OUTPUT = "llm", "agent", "budget", "output"
 
@@ -49,9 +52,9 @@ def provider():
     """Who answers. A bridge by HTTP, where the environment names one, goes before the host's own."""
     url = os.environ.get("PI_TOOL_BRIDGE_URL")
     if url:
-        from cellar_prelude.http_bridge import HttpProvider
-        return HttpProvider(url, os.environ.get("PI_TOOL_BRIDGE_TOKEN", ""),
-                            os.environ.get("PI_TOOL_BRIDGE_SESSION", ""))
+        http_bridge = late_import.load("cellar_prelude.http_bridge")
+        return http_bridge.HttpProvider(url, os.environ.get("PI_TOOL_BRIDGE_TOKEN", ""),
+                                        os.environ.get("PI_TOOL_BRIDGE_SESSION", ""))
     if not is_connected():
         raise NotConnected(f"no provider of tools, models and agents is connected to this session; {HOW_TO_CONNECT}")
     return _provider

@@ -6,6 +6,7 @@ import stat
 
 from cellar_prelude import arguments
 from cellar_prelude.status import note
+from cellar_runtime import late_import
 
 MAX_BYTES = 64 << 20  # that one call reads
 _PREVIEW_CHARS = 500
@@ -128,9 +129,8 @@ def _put(helper, mode, path, content):
 
 
 def _unified(a, b, old, new):
-    import difflib
     lines = []
-    for line in difflib.unified_diff(_split(old), _split(new), a, b):
+    for line in late_import.load("difflib").unified_diff(_split(old), _split(new), a, b):
         shown = line.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         lines.append(shown if shown.endswith("\n") else f"{shown}\n\\ No newline at end of file\n")
     return "".join(lines)

@@ -3,15 +3,20 @@ An answer may carry "images": [{"mime", "data" in base64}]; see cellar_runtime.i
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import asyncio
+import json
 import select
+import socket
 import threading
+from base64 import b64decode, b64encode
 from contextlib import suppress
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from ipaddress import ip_address
 from time import monotonic
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+import _cellar
 from cellar_prelude import bridge
-from cellar_runtime import safe_json
+from cellar_runtime import late_import, safe_json
 from cellar_runtime.image import Image, place_images
 
 CALL_LIMIT_S = 3600
@@ -70,7 +75,6 @@ class HttpProvider:
             return {}  # it knows of none
 
     def _body(self, name, args):
-        import _cellar
         return safe_json.dumps({"session": self._session, "run": str(_cellar.current_cell()), "name": name, "args": args})
 
 
@@ -89,7 +93,6 @@ class _Exchange:
         self._aborted = False
 
     def run(self):
-        from http.client import HTTPException
         where = f"the tool bridge at {self._url.scheme}://{self._url.netloc}"
         try:
             with bridge.elsewhere() as host:
@@ -106,7 +109,6 @@ class _Exchange:
 
     def abort(self):
         """Ends a run that another thread is in."""
-        import socket
         self._aborted = True
         sock = self._connection and self._connection.sock
         if sock is not None:
@@ -149,7 +151,6 @@ def _parsed(url):
 
 def _route(url):
     """The connection, what to ask it for, and the headers that this way needs."""
-    from http.client import HTTPConnection, HTTPSConnection
     kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
     path = url.path.rstrip("/") + _PATH
     proxy = None if _is_loopback(url.hostname) else _proxy_of(url)
@@ -170,9 +171,9 @@ def _is_loopback(host):
 
 
 def _proxy_of(url):
-    from urllib.request import getproxies, proxy_bypass
-    given = getproxies().get(url.scheme)
-    if not given or proxy_bypass(url.hostname):
+    proxies = late_import.load("urllib.request")
+    given = proxies.getproxies().get(url.scheme)
+    if not given or proxies.proxy_bypass(url.hostname):
         return None
     proxy = _parsed(given if "://" in given else f"http://{given}")
     if proxy is None:
@@ -183,14 +184,11 @@ def _proxy_of(url):
 def _credentials(proxy):
     if proxy.username is None:
         return {}
-    from base64 import b64encode
-    from urllib.parse import unquote
     name = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
     return {"Proxy-Authorization": f"Basic {b64encode(name.encode()).decode()}"}
 
 
 def _value(where, status, data):
-    import json
     try:
         answer = json.loads(data)
     except ValueError:
@@ -204,7 +202,6 @@ def _value(where, status, data):
 
 
 def _with_images(where, value, images):
-    from base64 import b64decode
     if not images:
         return value
     try:

@@ -5,6 +5,7 @@ import math
 
 from cellar_prelude import arguments, bridge
 from cellar_prelude.status import note
+from cellar_runtime import late_import
 
 _TIERS = ("smol", "default", "slow")
 _LABEL_CHARS = 80
@@ -135,8 +136,7 @@ def _given(**fields):
 
 def _answer(helper, value, schema):
     if schema is not None:
-        from cellar_prelude.schema import parse
-        return parse(helper, value, schema)
+        return late_import.load("cellar_prelude.schema").parse(helper, value, schema)
     if isinstance(value, dict) and isinstance(value.get("text"), str):
         return value["text"]
     return value

@@ -2,9 +2,12 @@
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import os
+import re
+from io import StringIO
 
 from cellar_prelude import arguments, bridge, files
 from cellar_prelude.status import note
+from cellar_runtime import late_import
 
 _FORMATS = ("raw", "json", "stripped")
 _SCHEMES = ("artifact://", "agent://")
@@ -29,7 +32,7 @@ def output(*ids, format="raw", query=None, offset=None, limit=None):
         raise TypeError("output() needs at least one id")
     if format not in _FORMATS:
         raise ValueError(f"output(): format must be one of {', '.join(_FORMATS)}, not {format!r}")
-    steps = None if query is None else _parse(arguments.text("output", "query", query))
+    steps = None if query is None else _queries().parse(arguments.text("output", "query", query))
     if steps is not None and (offset is not None or limit is not None):
         raise ValueError("output(): query cannot be combined with offset or limit")
     first, count = arguments.line_range("output", offset, limit)
@@ -72,7 +75,6 @@ def _load(name, first, count):
 def _range(name, text, first, count):
     if first == 1 and count is None:
         return text
-    from io import StringIO
     lines = StringIO(text, newline="\n").readlines()
     if count != 0:
         _check_offset(name, first, len(lines))
@@ -102,24 +104,20 @@ def _select(result, steps, format):
 
 
 def _stripped(text):
-    import re
     return re.sub(_TERMINAL, "", text)
 
 
-def _parse(query):
-    from cellar_prelude import query as queries  # its patterns take milliseconds to compile: not in every worker
-    return queries.parse(query)
+def _queries():
+    return late_import.load("cellar_prelude.query")  # its patterns take milliseconds to compile: not in every worker
 
 
 def _query(result, steps):
-    import json
-    from cellar_prelude import query as queries
     try:
-        value = json.loads(result["content"])
+        value = late_import.load("json").loads(result["content"])
     except ValueError as error:
         raise ValueError(f"output(): a query needs JSON, and {result['id']} is none: {error}") from None
     try:
-        return queries.apply(value, steps)
+        return _queries().apply(value, steps)
     except LookupError as error:
         raise LookupError(f"output(): in {result['id']}, {error.args[0]}") from None
 
@@ -149,5 +147,4 @@ def _open_no_link(path, flags):
 def _text(value):
     if isinstance(value, str):
         return value
-    import json
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return late_import.load("json").dumps(value, ensure_ascii=False, indent=2)

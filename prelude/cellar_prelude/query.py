@@ -1,6 +1,7 @@
 """Paths into JSON values, as `output` takes them: `.a.b[0]["a key"]`."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
+import json
 import re
 
 _STEP = re.compile(r"""
@@ -51,7 +52,6 @@ def _step(match):
     quoted = match["quoted"]
     if quoted[0] == "'":
         return quoted[1:-1]
-    import json
     return json.loads(quoted)
 
 

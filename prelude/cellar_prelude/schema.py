@@ -12,6 +12,7 @@ import re
 from cellar_prelude.schema_form import resolve
 
 _MAX_DEPTH = 100
+_WORDS_OF_CONTAINERS = ("properties", "required", "additionalProperties", "items", "minItems", "maxItems")
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
 
 
@@ -24,15 +25,25 @@ def parse(helper: str, value, schema: dict):
     if isinstance(value, dict) and isinstance(value.get("text"), str) and "text" not in schema.get("properties", {}):
         value = value["text"]
     if isinstance(value, str) and schema.get("type") != "string":
-        fenced = _FENCE.match(value)
-        try:
-            value = json.loads(fenced[1] if fenced else value)
-        except ValueError:
-            raise SchemaError(f"{helper}(): the answer is not JSON: {value!r:.200}") from None
+        value = _parsed(helper, value, schema)
     problem = find_problem(value, schema)
     if problem:
         raise SchemaError(f"{helper}(): the answer does not fit the schema: {problem}")
     return value
+
+
+def _parsed(helper, text, schema):
+    """What the text is as JSON. A string that fits needs no quotes."""
+    # Where an object or a list is described and its type forgotten, any string would fit.
+    fits = not any(word in schema for word in _WORDS_OF_CONTAINERS) and find_problem(text, schema) is None
+    fenced = _FENCE.match(text)
+    try:
+        value = json.loads(fenced[1] if fenced else text)
+    except ValueError:
+        if fits:
+            return text
+        raise SchemaError(f"{helper}(): the answer is not JSON: {text!r:.200}") from None
+    return text if fits and find_problem(value, schema) else value
 
 
 def find_problem(value, schema) -> str | None:

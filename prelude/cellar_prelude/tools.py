@@ -1,6 +1,9 @@
 """`tool`: what the host lets cells call, one function for each."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
+from inspect import Parameter, Signature
+from keyword import iskeyword
+
 from cellar_prelude import bridge
 from cellar_prelude.status import note
 
@@ -96,8 +99,6 @@ def _arguments(name, args, named):
 
 def _signature(schema):
     """What the tool's JSON Schema says of its arguments; None where it says nothing."""
-    from inspect import Parameter, Signature
-    from keyword import iskeyword
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict):
         return None

@@ -4,7 +4,7 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import io
 import sys
 
-from cellar_runtime import display
+from cellar_runtime import display, figures
 
 _OPTIONS = ("--no-stdout", "--no-stderr", "--no-display")
 
@@ -64,6 +64,8 @@ class Capture:
         return self._captured
 
     def __exit__(self, *_):
+        if self._publish_before is not None:
+            figures.flush_figures()  # those of the cell would be shown at its end
         sys.stdout, sys.stderr = self._before
         if self._publish_before is not None:
             display.install(self._publish_before)

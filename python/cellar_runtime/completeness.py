@@ -7,6 +7,7 @@ import re
 import warnings
 
 from cellar_runtime import magic_lines
+from cellar_runtime.source import with_plain_newlines
 
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST | codeop.PyCF_ALLOW_INCOMPLETE_INPUT
 _INDENT = "    "
@@ -15,6 +16,7 @@ _LEAVES = re.compile(r"\s*(?:return|pass|raise|break|continue)\b")
 
 def is_complete(text: str) -> dict:
     """`status`: complete, incomplete or invalid; for incomplete ones `indent`, what the next line should begin with."""
+    text = with_plain_newlines(text)
     if magic_lines.cell_magic(text) is not None:
         return _status(text, text.endswith("\n\n") or "\n" not in text.strip() and text.endswith("\n"))
     lines = text.split("\n")

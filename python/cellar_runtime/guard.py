@@ -13,7 +13,7 @@ FAILURES = (Exception, SystemExit)
 _read_name = type.__dict__["__name__"].__get__
 _read_qualname = type.__dict__["__qualname__"].__get__
 _read_module = type.__dict__["__module__"].__get__
-_read_mro = type.__dict__["__mro__"].__get__
+mro = type.__dict__["__mro__"].__get__
 
 
 def type_name(cls: type) -> str:
@@ -24,16 +24,22 @@ def type_name(cls: type) -> str:
 def qualified_name(cls: type) -> str:
     """`module.Outer.Name`, or `Outer.Name` where the class has no usable module."""
     name = valid_text(_read_qualname(cls))
+    module = module_of(cls)
+    return f"{valid_text(module)}.{name}" if module else name
+
+
+def module_of(cls: type) -> str:
+    """The name of the module that a class is of, empty where it has no usable one."""
     try:
         module = _read_module(cls)
     except AttributeError:
-        return name
-    return f"{valid_text(module)}.{name}" if type(module) is str else name
+        return ""
+    return module if type(module) is str else ""
 
 
 def qualified_names(cls: type) -> list[str]:
     """The qualified names of the class and its bases, in method resolution order."""
-    return [qualified_name(base) for base in _read_mro(cls)]
+    return [qualified_name(base) for base in mro(cls)]
 
 
 def is_one_of(cls: type, types: tuple[type, ...]) -> bool:
@@ -58,6 +64,11 @@ def _guarded(convert, method: str, obj: object) -> str:
     except FAILURES as failure:
         name, cause = type_name(type(obj)), type_name(type(failure))
         return f"<unprintable {name} object: {cause} in {method}>"
+
+
+def describe(error: BaseException) -> str:
+    """`Name: text` of an error, as valid text."""
+    return f"{type_name(type(error))}: {valid_text(safe_str(error))}"
 
 
 def valid_text(text: str) -> str:

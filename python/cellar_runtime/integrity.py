@@ -74,10 +74,10 @@ class Integrity:
         """After the loop has failed: puts back what it needs, builtins that cells have removed or replaced, and the
         limit of open files; when it fails again at once, also what it is made of."""
         broken = self.changed_builtins()
-        self._repaired_since += _shortened([f"builtins.{name}" for name in broken])
+        self._repaired_since += shortened([f"builtins.{name}" for name in broken])
         _NAMES.update({name: _WHOLE_NAMES[name] for name in broken})
         if again:
-            self._repaired_since += _shortened(self._loop_parts.put_back())
+            self._repaired_since += shortened(self._loop_parts.put_back())
         if isinstance(failure, OSError) and failure.errno == EINVAL:
             # poll() refuses to look at more descriptors than may be open.
             _cellar.limit_open_files(_USUAL_OPEN_FILES)
@@ -122,7 +122,8 @@ class Integrity:
         return repaired
 
 
-def _shortened(names):
+def shortened(names: list[str]) -> list[str]:
+    """The first few of them, and how many more there are."""
     shown = names[:_MAX_NAMED]
     if len(names) > _MAX_NAMED:
         shown.append(f"{len(names) - _MAX_NAMED} more")

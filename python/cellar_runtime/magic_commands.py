@@ -1,4 +1,5 @@
-"""What magics do. Rewritten cells call the methods of Commands; one that is public is a magic of its name."""
+"""What magics do. Rewritten cells call the methods of Commands: LINE_MAGICS and CELL_MAGICS are magics of their names, the
+rest is what such cells need."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import importlib
@@ -8,8 +9,9 @@ import shlex
 import subprocess
 import sys
 
-from cellar_runtime import guard, shell, timing
+from cellar_runtime import display, guard, shell, timing
 
+COMMANDS = "__cellar__"  # the name under which rewritten code finds Commands
 LINE_MAGICS = ("cd", "env", "load", "ls", "lsmagic", "matplotlib", "pip", "pwd", "reset", "run", "time", "timeit", "who",
                "whos")
 CELL_MAGICS = ("bash", "capture", "sh", "time", "timeit", "writefile")
@@ -115,6 +117,8 @@ class Commands:
         names = self._namespace.globals if is_interactive else {
             "__name__": "__main__", "__file__": path, "__builtins__": self._namespace.globals["__builtins__"]}
         argv, sys.argv = sys.argv, [path, *words[1:]]
+        folder = os.path.dirname(os.path.abspath(path))
+        sys.path.insert(0, folder)
         try:
             exec(_compiled(path), names)
         except SystemExit as leaving:
@@ -122,6 +126,8 @@ class Commands:
                 raise
         finally:
             sys.argv = argv
+            if folder in sys.path:
+                sys.path.remove(folder)
             if not is_interactive:
                 self._namespace.globals.update(
                     (name, value) for name, value in names.items() if not name.startswith("__"))
@@ -170,7 +176,7 @@ class Commands:
     def reset(self, _):
         """Forgets all names; the helpers are back. Asks nothing."""
         self._namespace.reset()
-        self._namespace.globals["__cellar__"] = self  # for what follows in this cell
+        self._namespace.globals[COMMANDS] = self  # for what follows in this cell
 
     def lsmagic(self, _):
         """The magics there are."""
@@ -216,6 +222,11 @@ class Commands:
         if is_awaiting:
             return self._timeit_async(loop, options)
         return self._timed(timing.measure(loop, options), options)
+
+    def show_value(self, value):
+        """The last value of a cell whose output is captured."""
+        if value is not None:
+            display.display(value)
 
     def capture(self, options):
         from cellar_runtime.capture import Capture

@@ -56,10 +56,10 @@ def find(text: str) -> list[Line]:
 
 def _join(lines, number):
     """The line with those that backslashes continue it by, and how many they are."""
-    parts = [lines[number].rstrip("\r")]
+    parts = [lines[number]]
     while parts[-1].endswith("\\") and number + len(parts) < len(lines):
         parts[-1] = parts[-1][:-1]
-        parts.append(lines[number + len(parts)].rstrip("\r"))
+        parts.append(lines[number + len(parts)])
     return "".join(parts), len(parts)
 
 

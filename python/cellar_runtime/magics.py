@@ -9,12 +9,11 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import ast
 
 from cellar_runtime import magic_lines
-from cellar_runtime.magic_commands import CELL_MAGICS, LINE_MAGICS, Commands
+from cellar_runtime.magic_commands import CELL_MAGICS, COMMANDS, LINE_MAGICS, Commands
+from cellar_runtime.source import ends_in_semicolon, is_coroutine
 from cellar_runtime.timing import split_options
 
-COMMANDS = "__cellar__"  # the name under which rewritten code finds Commands
 _COMPILE = compile
-_CO_COROUTINE = 0x80
 
 _commands = None
 
@@ -116,7 +115,7 @@ class _Cell:
 
     def _awaits(self, code):
         tree = self._compiler.parse(self._name, code)
-        return bool(_COMPILE(tree, self._name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True).co_flags & _CO_COROUTINE)
+        return is_coroutine(_COMPILE(tree, self._name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True))
 
     def _parses(self, code, mode):
         try:
@@ -140,8 +139,7 @@ class _Cell:
         start, stop = self._call(f"{COMMANDS}.start_cell()\n{COMMANDS}.stop_cell(None)").body
         last = inside.body[-1] if inside.body else None
         if isinstance(last, ast.Expr):
-            stop.value.args = [last.value]
-            last.value = ast.copy_location(stop.value, last.value)
+            _wrap(last, stop.value)
             inside.body.insert(0, start)
         else:
             inside.body = [start, *inside.body, stop]
@@ -153,13 +151,22 @@ class _Cell:
         if len(names) > 1 or names and not names[0].isidentifier():
             raise self._error(self._line, "%%capture takes one name for what is captured")
         bound = f" as {names[0]}" if names else ""
-        tree = self._call(f"with {COMMANDS}.capture({options!r}){bound}: pass")
-        if inside.body:
-            tree.body[0].body = inside.body
+        tree = self._call(f"with {COMMANDS}.capture({options!r}){bound}: {COMMANDS}.show_value(None)")
+        scope = tree.body[0]
+        last = inside.body[-1] if inside.body else None
+        if isinstance(last, ast.Expr) and not ends_in_semicolon(self._text, last):
+            _wrap(last, scope.body[0].value)
+        scope.body = inside.body or scope.body
         return tree
 
     def _error(self, line, message):
         return SyntaxError(message, (self._name, line, 1, self._text.split("\n")[line - 1]))
+
+
+def _wrap(statement, call):
+    """Has a call take the value of an expression statement."""
+    call.args = [statement.value]
+    statement.value = ast.copy_location(call, statement.value)
 
 
 def _widen(tree, rewritten, lines):

@@ -1,4 +1,6 @@
 """How much memory the code of cells may use, where the session has a cap."""
+__builtins__ = __import__("builtins").__dict__.copy()
+
 import _cellar
 
 # For compiling the next cell and telling its end: a session that is full could not even be told to free something.

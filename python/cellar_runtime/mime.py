@@ -104,19 +104,27 @@ def _has_methods(obj: object) -> bool:
     return False
 
 
-def _call(obj: object, method: str, **options) -> object:
+def _call(obj: object, method: str) -> object:
     """What the method gives, or None where it is missing, fails or declines."""
     try:
         bound = getattr(obj, method, None)
-        return bound(**options) if callable(bound) else None
+        return bound() if callable(bound) else None
     except guard.FAILURES:
         return None
 
 
 def _call_bundle_method(obj: object, include, exclude) -> object:
     """The filters are part of the protocol, but many a `_repr_mimebundle_` takes no arguments."""
-    given = _call(obj, _BUNDLE_METHOD, include=include, exclude=exclude)
-    return _call(obj, _BUNDLE_METHOD) if given is None else given
+    try:
+        bound = getattr(obj, _BUNDLE_METHOD, None)
+        if not callable(bound):
+            return None
+        try:
+            return bound(include=include, exclude=exclude)
+        except TypeError:
+            return bound()
+    except guard.FAILURES:
+        return None
 
 
 def _add_bundle(data: dict, metadata: dict, given: object) -> None:

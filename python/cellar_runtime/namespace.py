@@ -5,6 +5,7 @@ import sys
 import types
 
 _MISSING = object()
+_HISTORY = ("In", "Out", "_", "__", "___")
 
 
 class Namespace:
@@ -24,6 +25,11 @@ class Namespace:
         self.globals.clear()
         self.globals.update(self._own)
         self._fill()
+
+    def keep_helpers(self) -> None:
+        """What is bound now counts as helpers: a reset brings it back."""
+        self._helpers.update((name, value) for name, value in self.globals.items()
+                             if name not in self._own and name not in _HISTORY)
 
     def restore(self) -> list[str]:
         """Puts back what Python itself expects of a module, and names what a cell had removed or replaced."""
@@ -49,8 +55,7 @@ class Namespace:
         self._recent = ["", "", ""]
         self.globals["In"] = self._inputs
         self.globals["Out"] = self._outputs
-        for name in ("_", "__", "___"):
-            self.globals[name] = ""
+        self.globals.update({"_": "", "__": "", "___": ""})
 
     def remember_input(self, cell: int, text: str) -> None:
         """Keeps In[cell], also when numbers were skipped."""
@@ -62,6 +67,6 @@ class Namespace:
         """Keeps Out[cell] and moves `_`, `__`, `___` on, unless the user has given `_` a value of his own."""
         self._outputs[cell] = value
         self.globals[f"_{cell}"] = value
-        if self.globals.get("_", _MISSING) is self._recent[0]:
+        if self.globals.get("_", self._recent[0]) is self._recent[0]:  # del _ gives it back
             self._recent = [value, *self._recent[:2]]
             self.globals["_"], self.globals["__"], self.globals["___"] = self._recent

@@ -152,14 +152,14 @@ def _ordered_parts(value: OrderedDict) -> tuple:
 
 
 # Each gives, as the type's repr has it: opening, values, closing, whether the values are pairs of
-# key and value.
+# key and value. By id: a metaclass is not asked for its hash.
 _PARTS_BY_TYPE = {
-    set: _set_parts,
-    frozenset: _frozenset_parts,
-    deque: _deque_parts,
-    defaultdict: _defaultdict_parts,
-    Counter: _counter_parts,
-    OrderedDict: _ordered_parts,
+    id(set): _set_parts,
+    id(frozenset): _frozenset_parts,
+    id(deque): _deque_parts,
+    id(defaultdict): _defaultdict_parts,
+    id(Counter): _counter_parts,
+    id(OrderedDict): _ordered_parts,
 }
 
 # Subclasses that kept the repr are shown alike, through the base's methods, as that repr does.
@@ -175,8 +175,8 @@ def _tuple_closing(value: tuple) -> str:
 
 
 def _parts_for(cls: type):
-    if cls in _PARTS_BY_TYPE:
-        return _PARTS_BY_TYPE[cls]
+    if id(cls) in _PARTS_BY_TYPE:
+        return _PARTS_BY_TYPE[id(cls)]
     try:
         return _PARTS_BY_REPR.get(cls.__repr__)
     except guard.FAILURES:  # a metaclass that hides the repr, or a repr that cannot be hashed

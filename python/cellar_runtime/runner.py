@@ -11,17 +11,18 @@ import sys
 import _cellar
 import cellar_prelude
 from cellar_runtime import (
-    bridge, cell_origin, display, figures, host_requests, import_hooks, ipython_display, late_import, snapshot, stdin,
-    tracebacks, user_modules)
+    bridge, cell_origin, cell_sources, display, figures, guard, host_requests, import_hooks, ipython_display, late_import,
+    snapshot, stdin, tracebacks, user_modules)
 from cellar_runtime.cell_origin import CELL
-from cellar_runtime.integrity import Integrity
+from cellar_runtime.integrity import Integrity, shortened
 from cellar_runtime.memory_limit import MemoryLimit
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.session_loop import make_loop
-from cellar_runtime.source import Compiler, is_coroutine
+from cellar_runtime.source import Compiler, is_coroutine, with_plain_newlines
 
 _EXEC, _EVAL = exec, eval
 _current_task, _CancelledError, _exit = asyncio.current_task, asyncio.CancelledError, os._exit
+_environment, _chdir, _fsdecode = os.environb, os.chdir, os.fsdecode
 _Task = asyncio.Task  # made without the loop's factory, which cells may set
 _guarded, _GuardedCoroutine = _cellar.guarded, _cellar.GuardedCoroutine
 _set_wakeup_fd, _take_pending_interrupt = signal.set_wakeup_fd, _cellar.take_pending_interrupt
@@ -30,7 +31,6 @@ _linger, _stop_timers = _cellar.linger, _cellar.stop_timers
 
 _OK, _ERROR, _INTERRUPTED, _HELD = 0, 1, 2, 3  # wire::DoneStatus
 _DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
-_MAX_NAMED = 5  # builtins in a notice
 _MAX_FAILURES = 10  # of the loop in a row, without a single turn
 
 
@@ -86,7 +86,7 @@ class Runner:
         self._context = contextvars.copy_context()
         self._compiler = Compiler()
         self._namespace.reset()
-        tracebacks.forget_sources()
+        cell_sources.forget()
 
     def _serve(self):
         """Serves the channel until the host asks for the end."""
@@ -113,22 +113,28 @@ class Runner:
         self._failures = 0
 
     def _on_readable(self):
+        failure = None
         for kind, *fields in _cellar.receive():
-            getattr(self, "_on_" + kind)(*fields)
+            try:
+                getattr(self, "_on_" + kind)(*fields)
+            except BaseException as error:
+                failure = error  # the loop says so, when what came with it is done
             if self._is_new_copy:
                 self._is_new_copy = False
                 break  # what follows was said to the original
+        if failure is not None:
+            raise failure
 
     def _on_setup(self, cwd, environment, path, memory_cap, open_files):
         try:
             _set_variables(environment)
             os.environ.setdefault("MPLBACKEND", "Agg")
-            os.chdir(cwd)
-            sys.path[:0] = [os.fsdecode(entry) for entry in (cwd, *path)]
+            _chdir(cwd)
+            sys.path[:0] = [_fsdecode(entry) for entry in (cwd, *path)]
             self._memory_limit.set(memory_cap)
             _cellar.limit_open_files(open_files)
             snapshot.reseed_numpy()
-            self._module_directories = user_modules.directories(os.environ.get("HOME"), os.fsdecode(cwd))
+            self._module_directories = user_modules.directories(os.environ.get("HOME"), _fsdecode(cwd))
         except OSError as error:
             _cellar.send_hello(str(error))
             _exit(1)  # cells that wait in the channel already must not run
@@ -136,13 +142,12 @@ class Runner:
             _cellar.send_hello("")
 
     def _on_enter(self, cwd, environment):
-        _set_variables(environment)
-        if not cwd:
-            return
         try:
-            path = os.fsdecode(cwd)
-            os.chdir(path)
-            sys.path[:] = [path, *(entry for entry in sys.path if entry != path)]
+            _set_variables(environment)
+            if cwd:
+                path = _fsdecode(cwd)
+                _chdir(path)
+                sys.path[:] = [path, *(entry for entry in sys.path if entry != path)]
         except Exception as error:  # also of a sys.path that a cell has replaced
             self._enter_error = error
 
@@ -151,11 +156,10 @@ class Runner:
         self._loop.stop()
 
     def _on_copy(self):
-        not_carried = snapshot.make_copy(self._loop, self._integrity)
-        if not_carried is not None:
+        if snapshot.make_copy(self._loop, self._integrity):
             bridge.host.fail_awaited()
             self._is_new_copy = True
-            _cellar.send_hello("", not_carried)
+            _cellar.send_hello("")
 
     def _on_execute(self, cell, code):
         self._unfinished = cell
@@ -214,8 +218,9 @@ class Runner:
 
     def _compile(self, cell, text):
         name = f"<cell {cell}>"
+        text = with_plain_newlines(text)
         self._namespace.remember_input(cell, text)
-        tracebacks.register_source(name, text)
+        cell_sources.register(name, text)
         return _guarded(self._compile_text, name, text)
 
     def _compile_text(self, name, text):
@@ -261,12 +266,15 @@ class Runner:
     def _load_modules(self, cell):
         # Here and not at the start, so that one that hangs is in reach of the cell's time-out.
         directories, self._module_directories = self._module_directories, []
-        for path in user_modules.find(directories) if directories else ():
+        paths = user_modules.find(directories) if directories else ()
+        for path in paths:
             try:
                 _guarded(user_modules.load, path, self._namespace.globals)
-            except Exception as error:
-                ename, evalue = tracebacks.format_error(error)[:2]
-                _cellar.send_notice(cell, f"the module {path} failed: {ename}: {evalue}")
+            except guard.FAILURES as error:
+                ename, evalue = _guarded(tracebacks.format_error, error)[:2]
+                _cellar.send_notice(cell, f"the module {guard.valid_text(path)} failed: {ename}: {evalue}")
+        if paths:
+            self._namespace.keep_helpers()
 
     def _run_nested(self, cell, code):
         """Runs a cell for the host, inside the wait of another one. It cannot await: the loop is held meanwhile."""
@@ -313,7 +321,7 @@ class Runner:
         """A cell may replace them, so they stay; but that may be why this one failed."""
         changed = self._integrity.changed_builtins()
         if changed:
-            _cellar.send_notice(cell, f"builtins that cells have changed: {', '.join(changed[:_MAX_NAMED])}")
+            _cellar.send_notice(cell, f"builtins that cells have changed: {', '.join(shortened(changed))}")
 
     def _announce_repairs(self, cell):
         repaired = self._integrity.restore() + self._namespace.restore()
@@ -369,9 +377,9 @@ def _publish(kind, entries, metadata, display_id):
 def _set_variables(environment):
     for name, value in environment:
         if value is None:
-            os.environb.pop(name, None)
+            _environment.pop(name, None)
         else:
-            os.environb[name] = value
+            _environment[name] = value
 
 
 def _leave_forked_child(error):

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import chain, islice
 from math import isfinite, isnan
 
-from cellar_runtime import guard
+from cellar_runtime import guard, late_import
 
 MAX_DEPTH = 100
 MAX_NODES = 1_000_000
@@ -89,7 +89,7 @@ class _Cleaner:
     def __init__(self):
         self._nodes = 0
         self._open = set()  # ids of the containers being walked
-        self._converters = {}  # by class, since finding one is slow
+        self._converters = {}  # (class, converter) by the class's id, since finding one is slow
 
     def clean(self, value: object, depth: int = 0) -> object:
         self._nodes += 1
@@ -107,9 +107,9 @@ class _Cleaner:
             return value
         if issubclass(cls, str):
             return guard.valid_text(str.__str__(value))
-        if cls not in self._converters:
-            self._converters[cls] = _converter_for(cls)
-        converter = self._converters[cls]
+        if id(cls) not in self._converters:
+            self._converters[id(cls)] = cls, _converter_for(cls)
+        converter = self._converters[id(cls)][1]
         if converter is not None:
             return self._within(value, lambda: self.clean(converter(value), depth + 1))
         if issubclass(cls, int):
@@ -186,9 +186,8 @@ def _float(number: float) -> float | str:
 
 
 def _fields(value: object) -> list[tuple[str, object]]:
-    from dataclasses import fields
-
-    return [(field.name, getattr(value, field.name)) for field in fields(value)]
+    fields = late_import.load("dataclasses").fields(value)
+    return [(field.name, getattr(value, field.name)) for field in fields]
 
 
 def _array(array: object) -> object:

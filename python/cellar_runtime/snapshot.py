@@ -6,6 +6,7 @@ import os
 import sys
 
 import _cellar
+from cellar_runtime import guard
 from cellar_runtime.lost_threads import LostThreads
 
 _copying = False
@@ -16,23 +17,22 @@ def is_copying() -> bool:
     return _copying
 
 
-def make_copy(loop, integrity) -> list[str] | None:
-    """Answers the host's request. In the copy, returns what it could not carry; in this process, None."""
+def make_copy(loop, integrity) -> bool:
+    """Answers the host's request. Whether this process is the copy."""
     global _copying
     try:
         lost = LostThreads()
         random = sys.modules.get("random")
         random_state = random.getstate() if random is not None else None  # every child is seeded anew
-        own_fds = loop.own_fds()
+        _copying = True
+        reseed = _cellar.copy(lost.names, lost.count + 1, loop.own_fds())
     except Exception as error:  # a cell broke one of the modules
-        _cellar.refuse_copy(f"{type(error).__name__}: {error}")
-        return None
-    _copying = True
-    awake = _cellar.copy(lost.names, lost.count + 1, own_fds)
-    _copying = False
-    if awake is None:
-        return None
-    reseed, not_carried = awake
+        _cellar.refuse_copy(guard.describe(error))
+        return False
+    finally:
+        _copying = False
+    if reseed is None:
+        return False
     try:
         if reseed:
             reseed_numpy()
@@ -44,9 +44,9 @@ def make_copy(loop, integrity) -> list[str] | None:
         _disown_children()
         lost.settle()
     except BaseException as error:
-        _cellar.send_hello(f"the copy could not be woken: {type(error).__name__}: {error}")
+        _cellar.send_hello(f"the copy could not be woken: {guard.describe(error)}")
         os._exit(1)
-    return not_carried
+    return True
 
 
 def reseed_numpy() -> None:

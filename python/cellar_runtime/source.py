@@ -48,7 +48,7 @@ class Compiler:
         value, quiet = None, False
         if tree.body and isinstance(tree.body[-1], Expr):
             last = tree.body.pop()
-            quiet = _ends_in_semicolon(text, last)
+            quiet = ends_in_semicolon(text, last)
             value = _COMPILE(Expression(last.value), name, "eval", flags, True)
         body = _COMPILE(tree, name, "exec", flags, True) if tree.body else None
         if body is not None:
@@ -56,12 +56,18 @@ class Compiler:
         return Program(body, value, quiet)
 
 
+def with_plain_newlines(text: str) -> str:
+    """The text with one kind of line ends; the compiler counts `\\r\\n` and `\\r` as well."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
 def is_coroutine(code) -> bool:
     """Whether evaluating `code`, which may be None, gives a coroutine, because it awaits at top level."""
     return code is not None and bool(code.co_flags & _CO_COROUTINE)
 
 
-def _ends_in_semicolon(text, node):
+def ends_in_semicolon(text: str, node) -> bool:
+    """Whether a semicolon after an expression of `text` keeps its value quiet."""
     if ";" not in text:
         return False
     lines = text.encode("utf-8", "surrogatepass").split(b"\n")[node.end_lineno - 1:]

@@ -1,55 +1,20 @@
-"""A traceback's stack as text, without the frames of cellar's own code; the sources it shows."""
+"""A traceback's stack as text, without the frames of cellar's own code."""
 
 __builtins__ = __import__("builtins").__dict__.copy()
 
-import linecache
-import os
 import traceback
 from collections import deque
-from io import StringIO
 from itertools import islice
-from stat import S_ISREG
 from types import TracebackType
 
-from cellar_runtime import guard
+from cellar_runtime import cell_sources, guard
 
 MAX_HEAD_FRAMES = 40
 MAX_TAIL_FRAMES = 60
 MAX_LINE_CHARS = 2000
-MAX_FILE_BYTES = 16 << 20  # of a source
 MAX_REPEATS = 3  # of one frame in a row, as in Python's own tracebacks
 
 _OWN_CODE = ("<frozen cellar_runtime", "<frozen cellar_prelude")
-
-_stat = os.stat
-_sources: dict[str, tuple] = {}  # linecache entries of the cells
-
-
-def register_source(name: str, text: str) -> None:
-    """Makes tracebacks show the lines of `text` for frames of file `name`, from now on."""
-    # An entry without a time of modification is one that linecache.checkcache() leaves alone.
-    lines = StringIO(text, newline=None).readlines()
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += "\n"  # as in linecache; traceback would place the carets wrongly otherwise
-    entry = (len(text), None, lines, name)
-    _sources[name] = entry
-    try:
-        linecache.cache[name] = entry
-    except guard.FAILURES:  # a cell has replaced it; tracebacks are then without lines
-        pass
-
-
-def forget_sources() -> None:
-    """No cell has run yet."""
-    for name in _sources:
-        linecache.cache.pop(name, None)
-    _sources.clear()
-
-
-def cell_sources():
-    """The lines of each cell, the newest first."""
-    for _, _, lines, _ in reversed(list(_sources.values())):
-        yield lines
 
 
 def visible_frames(tb: TracebackType | None):
@@ -111,7 +76,7 @@ def _format_frame(tb: TracebackType) -> str:
 
 def _format_with_source(tb: TracebackType) -> str:
     code, lineno = tb.tb_frame.f_code, tb.tb_lineno
-    source = source_line(code.co_filename, lineno, tb.tb_frame.f_globals)
+    source = cell_sources.line(code.co_filename, lineno, tb.tb_frame.f_globals)
     line, end_line, column, end_column = _position_of(tb)
     if line != lineno or not source or len(source) > MAX_LINE_CHARS:  # carets would point nowhere
         end_line = column = end_column = None
@@ -125,26 +90,6 @@ def _format_with_source(tb: TracebackType) -> str:
         end_colno=end_column,
     )
     return traceback.StackSummary.from_list([frame]).format()[0]
-
-
-def source_line(filename: str, lineno: int, module_globals: dict | None = None) -> str:
-    """The line as it is now in the file, or was in the cell, also after linecache.clearcache()."""
-    if filename in _sources:
-        linecache.cache[filename] = _sources[filename]
-    elif _is_endless(filename):
-        return ""
-    else:
-        linecache.checkcache(filename)
-    return linecache.getline(filename, lineno, module_globals)
-
-
-def _is_endless(filename: str) -> bool:
-    """Whether it would be read for long, or for ever: a pipe, a device, a file of no reasonable size."""
-    try:
-        status = _stat(filename)
-    except (OSError, ValueError):
-        return False  # not a file; a loader may know it
-    return not S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES
 
 
 def _position_of(tb: TracebackType) -> tuple:

@@ -23,7 +23,7 @@ class Stdin(io.TextIOBase):
         self.mode = "r"
         # ask(hidden) gives a line with its newline, "" at the end of the input, None where nobody can be asked.
         self.ask = lambda hidden: None
-        self._rest = ""  # of a line that was read in part
+        self.buffer = _Bytes(self.ask_line)
 
     encoding = "utf-8"
     errors = "strict"
@@ -31,7 +31,7 @@ class Stdin(io.TextIOBase):
     def renew(self):
         """Before each cell: nobody has tried yet, and what another cell left of its line is not for this one."""
         self.requested = False
-        self._rest = ""
+        self.buffer.rest = b""
 
     def ask_line(self, hidden=False):
         line = self.ask(hidden)
@@ -40,27 +40,18 @@ class Stdin(io.TextIOBase):
             raise StdinNotAvailable
         return line
 
+    def close(self):
+        """Nothing: exit() closes it, and the session goes on."""
+
     def readline(self, size=-1, /):
-        line = self._rest or self.ask_line()
-        end = line.find("\n") + 1 or len(line)
-        if size is not None and size >= 0:
-            end = min(end, size)
-        self._rest = line[end:]
-        return line[:end]
+        line = self.buffer.readline().decode("utf-8", "replace")
+        if size is None or size < 0:
+            return line
+        self.buffer.rest = line[size:].encode() + self.buffer.rest
+        return line[:size]
 
     def read(self, size=-1, /):
-        text = ""
-        while size is None or size < 0 or len(text) < size:
-            line = self.readline(-1 if size is None or size < 0 else size - len(text))
-            if not line:
-                break
-            text += line
-        return text
-
-    @property
-    def buffer(self):
-        """The same as bytes."""
-        return _Bytes(self)
+        return "".join(_lines(self.readline, size))
 
     def fileno(self):
         return 0
@@ -73,17 +64,42 @@ class Stdin(io.TextIOBase):
 
 
 class _Bytes(io.BufferedIOBase):
-    def __init__(self, text):
-        self._text = text
+    """The same as bytes."""
+
+    def __init__(self, ask_line):
+        self._ask_line = ask_line
+        self.rest = b""  # of a line that was read in part
+
+    def close(self):
+        """As Stdin."""
 
     def readable(self):
         return True
 
     def readline(self, size=-1, /):
-        return self._text.readline(size).encode()
+        line = self.rest or self._ask_line().encode("utf-8", "replace")
+        end = line.find(b"\n") + 1 or len(line)
+        if size is not None and size >= 0:
+            end = min(end, size)
+        self.rest = line[end:]
+        return line[:end]
+
+    read1 = readline
 
     def read(self, size=-1, /):
-        return self._text.read(size).encode()
+        return b"".join(_lines(self.readline, size))
+
+
+def _lines(readline, size):
+    """Lines up to that size, or to the end of the input."""
+    is_endless = size is None or size < 0
+    while is_endless or size > 0:
+        line = readline(-1 if is_endless else size)
+        if not line:
+            return
+        yield line
+        if not is_endless:
+            size -= len(line)
 
 
 def hook_getpass(stdin):

@@ -82,10 +82,11 @@ def split_options(text: str) -> tuple[Options, str]:
 
 def make_loop(name: str, line: int, setup: str, code: str, is_async: bool, names: dict):
     """A function of the number of loops that gives the seconds they took; the code's places are those of the cell."""
-    source = (f"{'async ' if is_async else ''}def loop(_count, _clock):\n"
-              "    _begin = _clock()\n"
-              "    for _ in _count:\n        pass\n"
-              "    return _clock() - _begin\n")
+    # Names that the code does not have: it must find its own.
+    source = (f"{'async ' if is_async else ''}def loop(__cellar_count, __cellar_clock):\n"
+              "    __cellar_begin = __cellar_clock()\n"
+              "    for __cellar_loop in __cellar_count:\n        pass\n"
+              "    return __cellar_clock() - __cellar_begin\n")
     tree = ast.parse(source)
     function = tree.body[0]
     function.body[0:0] = _statements(name, line, setup)

@@ -10,8 +10,7 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import traceback
 from itertools import islice
 
-from cellar_runtime import guard, stack
-from cellar_runtime.stack import forget_sources as forget_sources, register_source as register_source
+from cellar_runtime import cell_sources, guard, stack
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_EVALUE_BYTES = 16 * 1024
@@ -186,7 +185,7 @@ def _caret_block(exc: SyntaxError) -> str:
         return ""
     try:
         if place["text"] is None:  # the compiler looks for it in a file, and a cell has none
-            place["text"] = stack.source_line(place["filename"], place["lineno"]) or None
+            place["text"] = cell_sources.line(place["filename"], place["lineno"]) or None
         block = traceback.format_exception_only(SyntaxError("", tuple(place.values())))[:-1]
         lines = "".join(block).removesuffix("\n").split("\n")
         return "".join(guard.cut_end(line, stack.MAX_LINE_CHARS) + "\n" for line in lines)

@@ -1,4 +1,4 @@
-"""The user's own helpers: files that are run in every fresh namespace before its first cell."""
+"""The user's own helpers: files that are run before a session's first cell. What they bind is kept as helpers are."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import os
@@ -8,16 +8,22 @@ _MAX_BYTES = 1 << 20
 
 
 def find(directories) -> list[str]:
-    """Paths of the `*.py` files, by name; a file of a later directory replaces one of the same name."""
-    found = {}
-    for directory in directories:
-        try:
-            with _scandir(directory) as entries:
-                found.update((entry.name, entry.path) for entry in entries
-                             if entry.name.endswith(".py") and entry.is_file())
-        except OSError:
-            continue  # most sessions have none
-    return [found[name] for name in sorted(found)]
+    """Paths of the `*.py` files, those of the first directory first, each by name; a file of a later directory replaces
+    one of the same name."""
+    paths, names = [], set()
+    for directory in reversed(directories):
+        added = _names_in(directory) - names
+        paths[:0] = [_join(directory, name) for name in sorted(added)]
+        names |= added
+    return paths
+
+
+def _names_in(directory):
+    try:
+        with _scandir(directory) as entries:
+            return {entry.name for entry in entries if entry.name.endswith(".py") and entry.is_file()}
+    except OSError:
+        return set()  # most sessions have none
 
 
 def directories(home: str, cwd: str) -> list[str]:

@@ -33,5 +33,11 @@ TEST(Utf8Test, TheFirstInvalidByteIsFound) {
   EXPECT_EQ(FindInvalidUtf8("ab\xE6\x97"), 2u);
 }
 
+TEST(Utf8Test, WhatIsNoCharacterIsReplacedAndTheRestKept) {
+  EXPECT_EQ(ReplaceInvalidUtf8(""), "");
+  EXPECT_EQ(ReplaceInvalidUtf8("日本"), "日本");
+  EXPECT_EQ(ReplaceInvalidUtf8("/tmp/\xFF日\xE6\x97"), "/tmp/\uFFFD日\uFFFD\uFFFD");
+}
+
 }  // namespace
 }  // namespace cellar

@@ -113,6 +113,26 @@ class Modules(Folders):
         self.assertEqual(self.eval("b", "b + 1"),
                          (0, "1\n2\n", f"cellar: the module {path} failed: ValueError: broken\n"))
 
+    def test_those_of_the_project_are_run_after_those_of_the_user(self):
+        self.write("home/.cellar/modules/z.py", "order = ['user z']")
+        self.write("home/.cellar/modules/b.py", "order = ['never']; 1 / 0")
+        self.write("project/.cellar/modules/b.py", "order.append('project b')")
+        self.write("project/.cellar/modules/a.py", "order.append('project a')")
+        self.assertEqual(self.eval("order"), (0, "['user z', 'project a', 'project b']\n", ""))
+
+    def test_one_that_exits_fails_alone_also_where_its_name_is_no_text(self):
+        os.makedirs(os.path.join(self.root, "home/.cellar/modules"))
+        path = os.path.join(self.root, "home/.cellar/modules/a")
+        with open(os.fsencode(path) + b"\xff.py", "w") as file:
+            file.write("import sys; sys.exit(3)")
+        self.write("home/.cellar/modules/b.py", "b = 1")
+        self.assertEqual(self.eval("b"), (0, "1\n", f"cellar: the module {path}\ufffd.py failed: SystemExit: 3\n"))
+
+    def test_what_they_bound_is_back_after_the_magic_reset(self):
+        self.write("home/.cellar/modules/a.py", "base = 1\ndef more(): return base + 1\n")
+        self.assertEqual(self.eval("del base; more = x = 5; %reset".replace("; %", "\n%"), "more(), 'x' in globals()", "%who"),
+                         (0, "(2, False)\nno names\n", ""))
+
     def test_one_that_hangs_is_ended_by_the_time_out(self):
         self.write("home/.cellar/modules/a.py", "while True: pass")
         code, _, err = self.eval("--timeout", "1", "1")

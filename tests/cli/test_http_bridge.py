@@ -38,10 +38,14 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    request_queue_size = 32  # calls that come at once are all let in
+
+
 class HttpBridge(ProgramTest):
     def setUp(self):
         super().setUp()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.server.requests, self.server.hanging, self.server.left = [], threading.Event(), threading.Event()
         thread = threading.Thread(target=self.server.serve_forever, args=(0.02,))
         thread.start()

@@ -265,6 +265,23 @@ class BareRequests(ServeTest):
             client.send(id="3", code="'PI_SESSION_FILE' in os.environ", cwd="/", env={"PI_SESSION_FILE": None})
             self.assertEqual(client.next_frame("3", "result")["bundle"]["text/plain"], "False")
 
+    def test_a_cell_runs_with_its_variables_after_an_earlier_one_took_os_apart(self):
+        client = self.serve()
+        client.send(id="1", code="import os; os.environb = os.chdir = None")
+        client.done("1")
+        client.send(id="2", code="os.getenv('A'), os.getcwd()", cwd="/", env={"A": "b"})
+        self.assertEqual(client.next_frame("2", "result")["bundle"]["text/plain"], "('b', '/')")
+
+    def test_a_cell_whose_variables_cannot_be_set_fails_and_the_session_goes_on(self):
+        client = self.serve()
+        client.send(id="1", code="import os; x, encode = 1, os.environb.encodevalue; os.environb.encodevalue = None")
+        client.done("1")
+        client.send(id="2", code="x", env={"A": "b"})
+        error, done = client.frames_of("2")[-2:]
+        self.assertEqual((error["ename"], done["status"]), ("TypeError", "error"))
+        client.send(id="3", code="os.environb.encodevalue = encode; x")
+        self.assertEqual(client.next_frame("3", "result")["bundle"]["text/plain"], "1")
+
     def test_sigint_interrupts_the_running_request(self):
         client = self.serve()
         client.send(id="r1", code="print('on'); import time; time.sleep(60)")

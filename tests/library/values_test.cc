@@ -70,8 +70,9 @@ TEST_F(ValuesTest, AnAbsentNameIsNotFound) {
 }
 
 TEST_F(ValuesTest, WhatJsonCannotHoldIsAnErrorThatNamesTheValue) {
-  Run("thing = object()\nnan = float('nan')\nloop = []\nloop.append(loop)");
-  for (const char* name : {"thing", "nan", "loop"}) {
+  Run("thing = object()\nnan = float('nan')\nloop = []\nloop.append(loop)\n"
+      "twins = [{1: 'a', '1': 'b'}]");
+  for (const char* name : {"thing", "nan", "loop", "twins"}) {
     EXPECT_EQ(session().Get(name).status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(WhyNot(name), HasSubstr(name));
   }
@@ -85,6 +86,8 @@ TEST_F(ValuesTest, BytesAndJsonAreNotMistakenForEachOther) {
 
 TEST_F(ValuesTest, WhatIsNoNameOrNoUtf8IsRefused) {
   EXPECT_EQ(session().Set("not a name", 1).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(session().Set("x\xff", 1).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(session().Get("x\xff").status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(session().Set("x", "\xff").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(session().Get("x").status().code(), absl::StatusCode::kNotFound);
 }

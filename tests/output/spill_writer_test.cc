@@ -50,7 +50,7 @@ TEST_F(SpillTest, WritesEverythingInOrder) {
   EXPECT_EQ(facts.missing_bytes, 0u);
   EXPECT_EQ(facts.error, "");
   EXPECT_EQ(ReadFile(facts.path), all);
-  EXPECT_EQ(*store_.PathOf(facts.id), facts.path);
+  EXPECT_EQ(facts.path, directory_ + "/" + facts.id);
 }
 
 TEST_F(SpillTest, MakesNoFileForNothing) {

@@ -119,6 +119,11 @@ class Complete(HelperTest):
             def __dir__(cls):
                 raise AssertionError("asked for all")
 
+            def __eq__(cls, other):
+                raise AssertionError("compared")
+
+            __hash__ = None
+
         Odd = Meta("Odd", (), {"attribute": 1, "method": lambda self: None})
         self.assertEqual(self.complete("Odd.", Odd=Odd), ["attribute", "method"])
         self.assertEqual(self.complete("odd.", odd=object.__new__(Odd)), ["attribute", "method"])

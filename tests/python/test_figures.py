@@ -3,7 +3,7 @@ import unittest
 import unittest.mock
 import warnings
 
-from cellar_runtime import display, figures
+from cellar_runtime import capture, display, figures
 
 figures.install()
 
@@ -35,6 +35,11 @@ class FiguresTest(unittest.TestCase):
         figures.flush_figures()
         self.assertEqual(self.published, [], "output that the test did not expect")
         self.assertEqual(plt.get_fignums(), [])
+
+    def test_a_captured_figure_is_kept_and_not_shown(self):
+        with capture.Capture([]) as captured:
+            plt.plot([1])
+        self.assertEqual([list(output) for output in captured.outputs], [["text/plain", "image/png"]])
 
     def expect(self, *kinds, text=b"<Figure size 640x480 with 1 Axes>"):
         """Asserts that one PNG with its text was published for each kind."""

@@ -38,11 +38,15 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    request_queue_size = 32  # calls that come at once are all let in
+    daemon_threads = True
+
+
 class HttpBridge(HelperTest):
     def setUp(self):
         super().setUp()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.server.requests = []
         self.server.answer = lambda body: (200, {"ok": True, "value": {"echo": body["args"]}})
         thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))

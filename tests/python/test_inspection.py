@@ -2,7 +2,7 @@ import builtins
 import unittest
 
 from cellar_prelude import bridge, tool
-from cellar_runtime import inspection, tracebacks
+from cellar_runtime import cell_sources, inspection
 from cellar_runtime.completeness import is_complete
 from helpers import HelperTest, Provider
 
@@ -20,7 +20,7 @@ class Inspect(HelperTest):
     def setUp(self):
         super().setUp()
         self.names = {"__builtins__": builtins, "__name__": "__main__"}
-        tracebacks.register_source("<cell 901>", SOURCE)
+        cell_sources.register("<cell 901>", SOURCE)
         exec(compile(SOURCE, "<cell 901>", "exec"), self.names)
         exec("cart = Cart()", self.names)
 
@@ -54,6 +54,21 @@ class Inspect(HelperTest):
         for text in ("", "nothing", "cart.nothing", "3 + ", "1.5"):
             with self.subTest(text):
                 self.assertEqual(self.at(text), {"found": False})
+
+    def test_a_metaclass_is_not_asked(self):
+        class Meta(type):
+            def __eq__(cls, other):
+                raise AssertionError("compared")
+
+            __hash__ = None
+
+        odd = self.names["odd"] = Meta("Odd", (), {"__module__": Meta("Name", (), {})(), "__doc__": "Odd."})()
+        self.names["function"] = lambda a: None
+        self.names["function"].__defaults__ = (odd,)
+        self.names["function"].__annotations__ = {"a": odd}
+        self.assertEqual(self.at("odd", with_source=True)["docstring"], "Odd.")
+        self.assertEqual(self.at("odd[0]"), {"found": False})
+        self.assertEqual(self.at("function")["signature"], "function(a: ... = ...)")
 
     def test_description(self):
         self.assertEqual(inspection.describe(self.names, "cart", False), "Type:      Cart\nDocstring:\nHolds things.")

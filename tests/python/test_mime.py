@@ -74,6 +74,20 @@ class Bundles(unittest.TestCase):
 
         self.assertEqual(data_of(Simple())["text/html"], "<i>")
 
+    def test_a_mimebundle_method_that_fails_or_declines_is_called_once(self):
+        class Rich:
+            calls = 0
+
+            def _repr_mimebundle_(self, include=None, exclude=None):
+                self.calls += 1
+                return self.answer()
+
+        for answer in (lambda: None, lambda: 1 / 0):
+            rich = Rich()
+            rich.answer = answer
+            self.assertEqual(list(data_of(rich)), ["text/plain"])
+            self.assertEqual(rich.calls, 1)
+
     def test_methods_may_give_metadata(self):
         data, metadata = mime.bundle_of(object_with(png=(PNG, {"width": 5}), html=("<b>", None)))
         self.assertEqual(data, {"text/html": "<b>", "image/png": PNG, "text/plain": "<rich>"})

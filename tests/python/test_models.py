@@ -37,6 +37,22 @@ class Models(HelperTest):
             self.assertEqual(agent("hi", schema=SCHEMA), {"n": 1})
         self.assertEqual(self.provider.calls[0][1]["schema"], SCHEMA)
 
+    def test_a_string_that_fits_needs_no_quotes(self):
+        text = {"type": "string"}
+        for schema in ({"enum": ["yes", "no"]}, {"const": "yes"}, {"type": ["string", "null"]}, {"anyOf": [text, {"type": "null"}]},
+                       {"$defs": {"text": text}, "$ref": "#/$defs/text"}, {}):
+            for answer in ("yes", '"yes"'):
+                self.connect(answer)
+                self.assertEqual(llm("hi", schema=schema), "yes", schema)
+        self.connect("12")
+        self.assertEqual(llm("hi", schema={"enum": ["12"]}), "12")
+        self.assertEqual(llm("hi", schema={"type": ["string", "integer"]}), 12)
+        self.connect("maybe")
+        with self.assertRaisesRegex(SchemaError, r"llm\(\): the answer is not JSON: 'maybe'"):
+            llm("hi", schema={"enum": ["yes", "no"]})
+        with self.assertRaisesRegex(SchemaError, r"llm\(\): the answer is not JSON: 'maybe'"):
+            llm("hi", schema={"required": ["n"]})
+
     def test_an_answer_that_does_not_fit_is_an_error(self):
         self.connect('{"n": "one"}')
         with self.assertRaisesRegex(SchemaError, r"llm\(\): the answer does not fit .*: \.n must be integer, not string"):

@@ -22,6 +22,16 @@ class Layout(unittest.TestCase):
         for value in values:
             self.assertEqual(pretty(value), repr(value))
 
+    def test_a_class_that_cannot_be_hashed_is_cut_like_any_other(self):
+        class Meta(type):
+            __hash__ = None
+
+        class Many(list, metaclass=Meta):
+            pass
+
+        self.assertEqual(pretty(Many(range(3))), "[0, 1, 2]")
+        self.assertTrue(pretty(Many([0] * 2000)).endswith("...]"))
+
     def test_a_line_of_79_columns_is_kept_and_80_are_broken(self):
         fits, breaks = ["x" * 36, "y" * 35], ["x" * 36, "y" * 36]
         self.assertEqual(len(repr(fits)), 79)

@@ -41,6 +41,15 @@ class OrdinaryValues(unittest.TestCase):
         self.assertEqual(dumped({**plain, (1, 2): 0}), expected + ',"(1, 2)":0}')
         self.assertEqual(dumped({float("nan"): 1, True: 2}), '{"NaN":1,"true":2}')
 
+    def test_a_class_that_cannot_be_hashed_is_written_like_any_other(self):
+        class Meta(type):
+            __hash__ = None
+
+        class Own(list, metaclass=Meta):
+            pass
+
+        self.assertEqual(dumped([Own([1, 2]), Own()]), "[[1,2],[]]")
+
     def test_containers(self):
         Point = collections.namedtuple("Point", "x y")
         self.assertEqual(dumped((1, (2,))), "[1,[2]]")

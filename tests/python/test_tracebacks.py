@@ -9,8 +9,8 @@ import traceback
 import types
 import unittest
 
-from cellar_runtime import stack, tracebacks
-from cellar_runtime.tracebacks import format_error, register_source
+from cellar_runtime import cell_sources, stack, tracebacks
+from cellar_runtime.tracebacks import format_error
 
 
 def compiled(source, filename, name, **names):
@@ -30,7 +30,7 @@ run_code = compiled(
 def error_of(source, number=1, **names):
     """The exception that the cell raises, with the frames that the runner would see."""
     filename = f"<cell {number}>"
-    register_source(filename, source)
+    cell_sources.register(filename, source)
     try:
         run_code(source, filename, {"__name__": "__main__", **names})
     except BaseException as error:
@@ -296,7 +296,7 @@ class HostileExceptions(unittest.TestCase):
             "go()\n"
         )
         error = None
-        register_source("<cell 1>", source)
+        cell_sources.register("<cell 1>", source)
         try:
             run_code(source, "<cell 1>", {"__name__": "__main__"})
         except BaseException as caught:

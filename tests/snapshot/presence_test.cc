@@ -186,6 +186,28 @@ TEST_F(PresenceTest, ALockOfASessionWithoutThreadsStaysHeld) {
   EXPECT_EQ(Evaluate("lock.locked()"), "True");
 }
 
+TEST_F(PresenceTest, NamesThatAreNotUtf8AreShownAndStopNoRestore) {
+  ScratchDirectory scratch;
+  ASSERT_TRUE(session().Set("scratch", scratch.path()).ok());
+  Run("import mmap, os, shutil, socket, subprocess, threading\n"
+      "folder = os.fsencode(scratch)\n"
+      "file = open(folder + b'/file\\xff', 'wb+'); file.truncate(10)\n"
+      "shared = mmap.mmap(file.fileno(), 10)\n"
+      "listener = socket.socket(socket.AF_UNIX); listener.bind(folder + b'/socket\\xff')\n"
+      "listener.listen()\n"
+      "shutil.copy('/bin/sleep', folder + b'/child\\xff')\n"
+      "child = subprocess.Popen([folder + b'/child\\xff', '1000'])\n"
+      "thread = threading.Thread(target=threading.Event().wait, name='thread\\ud800', "
+      "daemon=True)\n"
+      "thread.start()\nx = 1");
+  const std::string path = scratch.path();
+  EXPECT_THAT(Restore(), AllOf(HasSubstr("what was written to " + path + "/file\uFFFD, "),
+                               HasSubstr("the contents of shared memory " + path + "/file\uFFFD"),
+                               HasSubstr("the socket on " + path + "/socket\uFFFD"),
+                               HasSubstr("(child\uFFFD)"), HasSubstr("the thread thread\uFFFD")));
+  EXPECT_EQ(Evaluate("x"), "1");
+}
+
 TEST_F(PresenceTest, AsyncioProcessesAndServersEnd) {
   Run("import asyncio\n"
       "p = await asyncio.create_subprocess_exec('cat', stdin=-1, stdout=-1)\n"

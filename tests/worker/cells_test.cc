@@ -9,6 +9,7 @@
 namespace cellar::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class CellsTest : public WorkerTest {};
@@ -44,6 +45,13 @@ TEST_F(CellsTest, AStatementANoneAndASemicolonGiveNoResult) {
   EXPECT_THAT(Run("dict(Out)"), ResultIs("{}"));
 }
 
+TEST_F(CellsTest, ACarriageReturnEndsALine) {
+  EXPECT_THAT(Run("a = 1;\rb = 2\r\n3"), ResultIs("3"));
+  EXPECT_THAT(Run("a, b;\r"), HasNoResult());
+  EXPECT_THAT(Run("!echo {a}\r!echo {b}\r\nb"), AllOf(Prints("1\n2\n"), ResultIs("2")));
+  EXPECT_THAT(Run("In[1]"), ResultIs(R"('a = 1;\nb = 2\n3')"));
+}
+
 TEST_F(CellsTest, AnEmptyCellCompletesAndCounts) {
   EXPECT_THAT(Run(""), HasNoResult());
   EXPECT_THAT(Run("# only a comment\n\n"), HasNoResult());
@@ -70,6 +78,13 @@ TEST_F(CellsTest, AnUnderscoreOfTheUsersOwnIsLeftAlone) {
   Run("_ = 'mine'");
   Run("5");
   EXPECT_THAT(Run("_"), ResultIs("'mine'"));
+}
+
+TEST_F(CellsTest, AnUnderscoreThatWasDeletedIsTheLastResultAgain) {
+  Run("_ = 'mine'");
+  Run("del _");
+  Run("5");
+  EXPECT_THAT(Run("_"), ResultIs("5"));
 }
 
 TEST_F(CellsTest, FutureImportsLast) {

@@ -41,6 +41,18 @@ TEST_F(HelpersTest, HelpDescribesThem) {
               AllOf(HasSubstr("read(path, offset=1, limit=None)"), HasSubstr("lines 100 to 119")));
 }
 
+TEST_F(HelpersTest, UseTheStandardLibraryWhateverTheUserHasOfItsNames) {
+  Run("env('PI_ARTIFACTS_DIR', write('a.md', '{\"a\": 1}').rpartition('/')[0])\nwrite('b.md', '')\n"
+      "for name in ('json', 'difflib', 'dataclasses'): write(name + '.py', 'raise SystemExit(3)')");
+  EXPECT_THAT(Run("output('a', query='[\"a\"]'), diff('a.md', 'b.md').splitlines()[-1]"),
+              ResultIs("('1', '\\\\ No newline at end of file')"));
+  Run("import sys\nsys.modules['json'] = sys.modules['difflib'] = None");
+  EXPECT_THAT(Run("output('a', query='[\"a\"]'), diff('a.md', 'b.md').splitlines()[-1]"),
+              ResultIs("('1', '\\\\ No newline at end of file')"));
+  ASSERT_TRUE(session().Set("n", 1).ok());
+  EXPECT_EQ(session().Get("n").value(), 1);
+}
+
 TEST_F(HelpersTest, ANameOfTheUsersOwnIsKept) {
   Run("read = 5");
   EXPECT_THAT(Run("read"), ResultIs("5"));

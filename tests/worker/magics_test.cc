@@ -1,5 +1,8 @@
 // Cells that are not Python as they stand: commands of the shell, magics, questions.
+#include <sys/stat.h>
+
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -62,6 +65,29 @@ TEST_F(MagicsTest, ACommandDoesNotWaitForWhatItLeavesInTheBackground) {
   EXPECT_EQ(outcome.stdout_text(), "started\n");
 }
 
+TEST_F(MagicsTest, WhatACommandLeavesInTheBackgroundGoesOnWhenItPrintsLater) {
+  for (const char* cell : {"!echo now; (cat go > go2; echo late; touch done) &",
+                           "%%bash\necho now; (cat go > go2; echo late; touch done) &"}) {
+    ASSERT_EQ(mkfifo((scratch_ / "go").c_str(), 0600), 0);
+    EXPECT_THAT(Run(cell), Prints("now\n"));
+    std::ofstream(scratch_ / "go") << "";  // only now has the cell ended
+    ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(scratch_ / "done"); })) << cell;
+    std::string background;
+    ASSERT_TRUE(Eventually([&] {
+      for (const CellOutput& item : Run("1").background) background += item.text;
+      return !background.empty();
+    }));
+    EXPECT_EQ(background, "late\n");
+    for (const char* file : {"go", "go2", "done"}) std::filesystem::remove(scratch_ / file);
+  }
+}
+
+TEST_F(MagicsTest, ACommandEndsAlsoWhenWhatItLeavesInTheBackgroundPrintsWithoutEnd) {
+  EXPECT_THAT(Run("x = !(while :; do echo on; done) & echo started\n'started' in x, x.returncode",
+                  {.timeout = absl::Seconds(10)}),
+              ResultIs("(True, 0)"));
+}
+
 TEST_F(MagicsTest, ValuesOfTheCellAreFilledIn) {
   EXPECT_EQ(Run("def f(name):\n    !echo {name.upper()} $name ${name}. '{print $1}'\nf('ab')")
                 .stdout_text(),
@@ -110,6 +136,8 @@ TEST_F(MagicsTest, TimesWithAwaitInside) {
               HasSubstr("of 3 runs, 2 loops each)\n"));
   EXPECT_THAT(Run("%%timeit -n1 -r1 z = [1]\nawait asyncio.sleep(0)\nz.append(1)").stdout_text(),
               HasSubstr("of 1 run, 1 loop each"));
+  Run("'the last result'");
+  EXPECT_EQ(Run("%timeit -q -n1 -r1 print(_)").stdout_text(), "the last result\n");
   EXPECT_THAT(Run("r = %timeit -q -o -n1 -r2 1 + 1\nlen(r.timings)"), ResultIs("2"));
   EXPECT_THAT(TracebackOf("%%timeit\n1\n1/0"), HasSubstr("line 3, in loop\n    1/0"));
   EXPECT_THAT(TracebackOf("%timeit -n 1"), HasSubstr("there is nothing to measure"));
@@ -121,11 +149,15 @@ TEST_F(MagicsTest, CapturesWhatACellShows) {
       "%%capture out\nimport sys\nprint('a')\n!echo b\nprint('c', file=sys.stderr)\ndisplay(5)\n6");
   EXPECT_EQ(outcome.outputs.size(), 0u);
   EXPECT_THAT(Run("out.stdout, out.stderr, out.outputs"),
-              ResultIs("('a\\nb\\n', 'c\\n', [{'text/plain': b'5'}])"));
+              ResultIs("('a\\nb\\n', 'c\\n', [{'text/plain': b'5'}, {'text/plain': b'6'}])"));
   outcome = Run("out.show()");
+  EXPECT_EQ(outcome.outputs.size(), 4u);
   EXPECT_EQ(outcome.stdout_text(), "a\nb\n");
   EXPECT_EQ(outcome.stderr_text(), "c\n");
   EXPECT_EQ(Run("print('shown again')").stdout_text(), "shown again\n");
+  Run("%%capture out\n7;");
+  EXPECT_THAT(Run("out.outputs"), ResultIs("[]"));
+  EXPECT_TRUE(Run("%%capture\n").ok());
   EXPECT_THAT(TracebackOf("%%capture\n1/0"), HasSubstr("line 2, in <module>\n    1/0"));
 }
 
@@ -148,6 +180,13 @@ TEST_F(MagicsTest, FilesAreWrittenRunAndLoaded) {
             "Appending to prog.py\n");
   EXPECT_THAT(Run("%load prog.py\nboth == args + [1]"), ResultIs("True"));
   EXPECT_THAT(TracebackOf("%run missing.py"), HasSubstr("FileNotFoundError"));
+}
+
+TEST_F(MagicsTest, AFileThatIsRunFindsItsNeighbours) {
+  Run("write('sub/neighbour.py', 'name = __name__')\n"
+      "write('sub/program.py', 'import neighbour; found = neighbour.name')\n"
+      "import sys; path = sys.path[:]");
+  EXPECT_THAT(Run("%run sub/program.py\nfound, sys.path == path"), ResultIs("('neighbour', True)"));
 }
 
 TEST_F(MagicsTest, DirectoriesAndVariables) {

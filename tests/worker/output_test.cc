@@ -296,6 +296,7 @@ TEST_F(OutputTest, AReadOfStdinEndsTheCellAndSaysSo) {
   for (const char* code :
        {"input('name? ')", "import getpass\ngetpass.getpass()", "import sys\nsys.stdin.read()",
         "for line in sys.stdin: pass", "sys.stdin.readline()", "sys.stdin.buffer.read()",
+        "try: exit()\nexcept SystemExit: list(sys.stdin)", "sys.stdin.buffer.read1(5)",
         "import pdb\npdb.set_trace()", "breakpoint()"}) {
     CellOutcome outcome = Run(code);
     EXPECT_THAT(outcome, Fails("StdinNotAvailable")) << code;
