@@ -34,7 +34,8 @@ class Keeper {
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, nullptr);
     signals_.reset(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
-    SayHello();
+    KeepProcOpen();
+    if (!SayHello()) _exit(1);  // the host sees the socket's end
     while (Serve()) {
     }
     if (worker_ != 0) EndWorker();
@@ -98,12 +99,14 @@ class Keeper {
     return keepers;
   }
 
-  void SayHello() {
+  // False when a cell has taken this process's right to open files.
+  bool SayHello() {
     absl::StatusOr<UniqueFd> worker = OpenPidfd(worker_);
     absl::StatusOr<UniqueFd> keeper = OpenPidfd(getpid());
-    if (!worker.ok() || !keeper.ok()) _exit(1);  // the host sees the socket's end
+    if (!worker.ok() || !keeper.ok()) return false;
     wire::KeeperHello hello = {.keeper_pid = getpid(), .worker_pid = worker_};
     (void)wire::SendControl(host_.get(), hello, {worker->get(), keeper->get()});
+    return true;
   }
 
   // Looks without reaping; waits unless `flags` has WNOHANG.
@@ -175,7 +178,10 @@ class Keeper {
       return;
     }
     worker_ = pid;
-    SayHello();
+    if (SayHello()) return;
+    worker_ = 0;
+    Clear();
+    (void)wire::SendControl(host_.get(), wire::ForkFailed{.error = EMFILE});
   }
 
   static bool IsChild(pid_t pid) {
