@@ -334,6 +334,13 @@ class Runner:
         if task is self._task and _take_pending_interrupt():
             task.cancel()
 
+    def _on_forked_child(self):
+        """A cell has forked by a way of its own, so that _after_fork_in_child was not called."""
+        if self._task is None:
+            _exit(0)
+        self._loop.remove_reader(_cellar.channel_fd())
+        _set_wakeup_fd(-1)
+
     def _on_set(self, *request):
         host_requests.bind(self._namespace.globals, *request)
 
