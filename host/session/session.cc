@@ -16,6 +16,8 @@ constexpr absl::Duration kCloseGrace = absl::Seconds(1);
 // The outcome of most cells comes within this time, and is then worth not going to sleep; also
 // where the worker has to be woken first.
 constexpr absl::Duration kQuickCell = absl::Microseconds(250);
+// A worker that has done nothing for so long may have been stopped.
+constexpr absl::Duration kBeginning = absl::Milliseconds(100);
 
 Stream ToStream(wire::StreamId stream) {
   return stream == wire::StreamId::kStdout ? Stream::kStdout : Stream::kStderr;
@@ -47,6 +49,7 @@ Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage
 Session::~Session() {
   *alive_ = false;
   loop_.Cancel(close_timer_);
+  loop_.Cancel(begin_timer_);
   if (restore_) loop_.Cancel(restore_->limit_timer);
 }
 
@@ -150,6 +153,7 @@ void Session::SendCell() {
   }
   worker_->Send(wire::Execute{.cell = cell.number(), .code = cell.request.code});
   worker_->ExpectWithin(kQuickCell);
+  if (begin_timer_ == 0) ExpectBeginWithin(kBeginning);
 }
 
 std::unique_ptr<RunningCell> Session::MakeCell(CellJob job) {
@@ -165,6 +169,7 @@ std::unique_ptr<RunningCell> Session::MakeCell(CellJob job) {
 
 void Session::Start(ValueJob job) {
   running_value_ = std::move(job);
+  if (begin_timer_ == 0) ExpectBeginWithin(kBeginning);
   std::visit(
       [this](auto& message) {
         message.request = next_request_++;

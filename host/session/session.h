@@ -240,6 +240,8 @@ class Session : private WorkerListener, private BridgeListener {
   void InterruptNextOuter();
   void RestartTimeout(RunningCell& cell);
   void OnTimeout(RunningCell& cell);
+  void TellNotBegun(RunningCell& cell);
+  void ExpectBeginWithin(absl::Duration time);
   void Settle(RunningCell& cell);
   void FinishCell(RunningCell& cell);
   bool FoundDead(const WorkerExit& exit);
@@ -272,6 +274,7 @@ class Session : private WorkerListener, private BridgeListener {
   std::string kill_reason_;   // given to KillWorker
   int deaths_in_a_row_ = 0;   // since the last cell that its worker survived
   std::string last_death_;
+  EventLoop::TimerId begin_timer_ = 0;
   bool relieving_ = false;  // waits for what options_.relieve does
   bool relieved_ = false;   // since a worker last started
   uint64_t cells_run_ = 0;

@@ -2,9 +2,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "host/base/clock.h"
 #include "host/session/session.h"
 
 namespace cellar::host {
+namespace {
+
+// A cell that has to wait longer is held up by something, also on a busy machine.
+constexpr absl::Duration kUndisturbed = absl::Milliseconds(300);
+
+// How often a worker that does not begin is continued again, at least.
+constexpr absl::Duration kBeginLookEvery = absl::Seconds(1);
+
+}  // namespace
 
 bool Session::Interrupt() {
   RunningCell* innermost = cells_.Innermost();
@@ -53,6 +64,20 @@ void Session::InterruptNextOuter() {
       !outer->interrupt_when_ready) {
     Interrupt(*outer);
   }
+}
+
+// Continues a worker that was stopped between cells. One timer for all cells that come meanwhile:
+// to set one for each would cost more.
+void Session::ExpectBeginWithin(absl::Duration time) {
+  begin_timer_ = loop_.After(time, [this, time] {
+    begin_timer_ = 0;
+    if (worker_ == nullptr) return;
+    const bool waits = cells_.OuterRuns() && !worker_->HasReached(cells_.outer->number());
+    if (!waits && !running_value_) return;
+    const bool is_late = !cells_.OuterRuns() || MonotonicNow() - cells_.outer->started >= time;
+    if (is_late && worker_ready_) worker_->Continue();
+    ExpectBeginWithin(is_late ? std::min(2 * time, kBeginLookEvery) : time);
+  });
 }
 
 void Session::RestartTimeout(RunningCell& cell) {

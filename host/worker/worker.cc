@@ -105,6 +105,8 @@ void Worker::Insist(uint32_t cell) {
   SignalWorker(wire::InsistSignal(), false);
 }
 
+void Worker::Continue() { SignalWorker(SIGCONT, false); }
+
 void Worker::DumpStacks() { SignalWorker(wire::DumpSignal(), false); }
 
 void Worker::PauseOutput(bool paused) {

@@ -68,6 +68,8 @@ class Worker : private ChannelListener {
   void RepeatInterrupt(uint32_t cell);
   // As Interrupt, through a signal that a cell cannot have replaced by accident.
   void Insist(uint32_t cell);
+  // Lets it go on if it was stopped.
+  void Continue();
   // Makes the worker write its Python stacks, to be part of WorkerExit.
   void DumpStacks();
   // While paused, prints fill the ring and then wait: for a sink that cannot keep up. Frames still
