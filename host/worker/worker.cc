@@ -23,8 +23,10 @@ constexpr absl::Duration kRingPoll = absl::Milliseconds(2);
 // After a pause the first output waits so long for what belongs to it: print() writes its text and
 // then the newline.
 constexpr absl::Duration kGathering = absl::Microseconds(200);
-// Between a worker's death and the keeper's word on how it died.
-constexpr absl::Duration kExitReport = absl::Milliseconds(200);
+// Between a worker's death and the keeper's word on how it died, on a machine that may be busy.
+constexpr absl::Duration kExitReport = absl::Seconds(2);
+// Between the end of its channel and its own end.
+constexpr absl::Duration kEndOfWorker = absl::Milliseconds(200);
 constexpr char kClosed[] = "its channel to the host was closed";
 constexpr size_t kMaxFaults = 64u << 10;
 
@@ -372,13 +374,16 @@ void Worker::OnKeeper() {
 void Worker::OnPidfd() {
   loop_.Unwatch(pidfd_.get());
   if (exit_known_ || finished_) return;
+  ContinueKeeper();
   exit_timer_ = loop_.After(kExitReport, [this] { OnKeeperGone(); });
 }
 
 // Without its keeper a worker cannot be looked after.
 void Worker::OnKeeperGone() {
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
-  if (exit_.reason.empty() && !exit_known_) {
+  if (!exit_.reason.empty() && !exit_known_) {
+    exit_.reason = "ended: " + exit_.reason;
+  } else if (!exit_known_) {
     SetReason(pid_ < 0 ? why_not_started_()
                        : absl::UnavailableError("ended because its keeper was killed"));
   }
@@ -388,7 +393,9 @@ void Worker::OnKeeperGone() {
 void Worker::OnChannelEnd() {
   // The end itself is told by the keeper; a worker that only closed its channel, or became another
   // program, will not come back.
-  closed_timer_ = loop_.After(kExitReport, [this] { Abandon(absl::DataLossError(kClosed)); });
+  closed_timer_ = loop_.After(kEndOfWorker, [this] {
+    if (exit_timer_ == 0) Abandon(absl::DataLossError(kClosed));
+  });
 }
 
 void Worker::OnGarbage(const absl::Status& why) { Abandon(why); }
