@@ -28,6 +28,8 @@ int g_guard_depth = 0;  // > 0 while the cell's own code runs on the main thread
 std::atomic<uint32_t> g_signalled_cell = 0;
 std::atomic<bool> g_signalled_by_host = false;
 std::atomic<bool> g_interrupted = false;  // the host has interrupted the running cell
+std::atomic<uint32_t> g_copy = 0;  // the copy for which fork hooks run on the main thread; 0 = none
+bool g_hook_was_ended = false;     // one of them
 // An interrupt that came between two pieces of the cell's own code; the next piece, or the loop,
 // takes it. Main thread.
 bool g_pending = false;
@@ -39,6 +41,9 @@ bool HearInterrupt(uint32_t cell) {
 
 // Whether that cell has been sent and not begun: something else keeps the worker from it.
 bool IsToCome(uint32_t cell) { return cell != 0 && g_shared->begun_cell.load() != cell; }
+
+// Whether the host means the fork hooks that run now.
+bool HooksAreMeant() { return g_copy != 0 && g_shared->copy_target.load() == g_copy; }
 
 // Sent by the process itself, the signal must still count as the host's.
 void PassOn(int signal, bool from_host) {
@@ -56,7 +61,8 @@ void OnSignal(int signal, siginfo_t* info, void*) {
   uint32_t meant = from_host ? g_shared->interrupt_target.load() : running;
   const bool makes_way =
       running == 0 && from_host && signal == wire::InsistSignal() && IsToCome(meant);
-  if (!makes_way && (running == 0 || meant != running)) return;
+  const bool ends_hooks = from_host && signal == wire::InsistSignal() && HooksAreMeant();
+  if (!makes_way && !ends_hooks && (running == 0 || meant != running)) return;
   if (!pthread_equal(pthread_self(), g_main_thread)) {
     // Only a signal on the main thread ends its blocking call; and Python acts on signals there
     // only.
@@ -88,6 +94,11 @@ PyObject* OnPythonSignal(bool insist) {
     return nullptr;
   }
   uint32_t running = g_shared->running_cell.load();
+  if (insist && g_copy != 0) {
+    g_hook_was_ended = true;
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    return nullptr;
+  }
   if (running == 0 && insist && g_signalled_by_host && IsToCome(g_signalled_cell)) {
     // A task of an earlier cell holds the loop. It ends, and the cell finds its interrupt waiting.
     PyErr_SetNone(PyExc_KeyboardInterrupt);
@@ -305,6 +316,14 @@ bool BeginCell(uint32_t cell) {
 }
 
 void EndCell() { g_shared->running_cell.store(0); }
+
+bool RunForkHooks(uint32_t copy, void (*hooks)()) {
+  g_hook_was_ended = false;
+  g_copy = copy;
+  hooks();
+  g_copy = 0;
+  return !g_hook_was_ended;
+}
 
 uint32_t RunningCell() { return g_shared != nullptr ? g_shared->running_cell.load() : 0; }
 

@@ -148,6 +148,12 @@ void Worker::Copy(wire::Copy copy, const std::vector<int>& fds, Copier::Callback
   copier_.Ask(channel_.socket(), copy, fds, std::move(done));
 }
 
+void Worker::EndForkHooks() {
+  timeline_.shared().copy_target.store(said_hello_ ? copier_.last_request() : wire::kWakingCopy);
+  SignalWorker(SIGCONT, false);
+  SignalWorker(wire::InsistSignal(), false);
+}
+
 void Worker::WhenCleared(bool is_clear, absl::AnyInvocable<void()> cleared) {
   shares_keeper_ = true;
   keeper_is_clear_ = is_clear;

@@ -87,6 +87,9 @@ class Worker : private ChannelListener {
 
   // Has the worker fork a copy of itself, which it does between cells. See wire::Copy.
   void Copy(wire::Copy copy, const std::vector<int>& fds, Copier::Callback done);
+  // Ends what a cell has registered to run at a fork, if that is what holds up the copy that this
+  // worker was asked for last, or that it is itself.
+  void EndForkHooks();
   // For a worker that another process is to fork: its answer goes here, also when this object is
   // gone by then.
   Copier::Callback WhenBorn();

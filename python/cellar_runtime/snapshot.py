@@ -4,9 +4,14 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import asyncio
 import os
 import sys
+import time
 
 import _cellar
+import _imp
 from cellar_runtime.lost_threads import LostThreads
+
+_sleep = time.sleep
+_ATTEMPTS, _BETWEEN_ATTEMPTS = 20, 0.001  # a thread that imports has the lock for microseconds
 
 _copying = False
 
@@ -19,6 +24,9 @@ def is_copying() -> bool:
 def make_copy(loop, integrity) -> list[str] | None:
     """Answers the host's request. In the copy, returns what it could not carry; in this process, None."""
     global _copying
+    if not _free_import_lock():
+        _cellar.refuse_copy("a thread holds the import lock")
+        return None
     try:
         lost = LostThreads()
         random = sys.modules.get("random")
@@ -47,6 +55,18 @@ def make_copy(loop, integrity) -> list[str] | None:
         _cellar.send_hello(f"the copy could not be woken: {type(error).__name__}: {error}")
         os._exit(1)
     return not_carried
+
+
+def _free_import_lock():
+    """A fork takes the lock, and waits for it with no way to be interrupted. False when a thread does not let go of it."""
+    for _ in range(_ATTEMPTS):
+        if not _imp.lock_held():
+            return True
+        try:
+            _imp.release_lock()  # left by a cell, if it is this thread's
+        except RuntimeError:
+            _sleep(_BETWEEN_ATTEMPTS)
+    return not _imp.lock_held()
 
 
 def reseed_numpy() -> None:
