@@ -68,6 +68,7 @@ absl::Status Session::Prepare() {
   worker_ready_ = false;
   had_cells_ = false;
   next_cell_ = 1;
+  untried_ = nullptr;
   variables_.OnWorkerStart();
   snapshots_.Clear();
   return absl::OkStatus();
@@ -288,6 +289,7 @@ void Session::OnDone(const wire::Done& done) {
   CellOutcome& outcome = cell->outcome;
   outcome.stdin_requested = done.stdin_requested;
   had_cells_ = true;
+  untried_ = nullptr;
   if (cell == cells_.outer.get()) snapshots_.OnCellDone(MonotonicNow() - cell->started);
   deaths_in_a_row_ = 0;
   switch (done.status) {
@@ -295,6 +297,7 @@ void Session::OnDone(const wire::Done& done) {
       break;
     case wire::DoneStatus::kInterrupted:
       outcome.status = CellStatus::kCancelled;
+      if (cell->had_not_begun) TellNotBegun(*cell);
       break;
     default:
       outcome.status = CellStatus::kError;

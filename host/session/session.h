@@ -245,6 +245,7 @@ class Session : private WorkerListener, private BridgeListener {
   void Settle(RunningCell& cell);
   void FinishCell(RunningCell& cell);
   bool FoundDead(const WorkerExit& exit);
+  bool DiedOfItsSnapshot();
   void Requeue();
   CellJob TakeBack();
   void FailStart(const WorkerExit& exit);
@@ -289,8 +290,11 @@ class Session : private WorkerListener, private BridgeListener {
   Snapshots snapshots_;
   bool taking_snapshot_ = false;  // the next cell waits for it
   std::optional<Restore> restore_;
+  // That the worker is a copy of, which has not finished a cell yet. Only to be compared.
+  const Snapshot* untried_ = nullptr;
   std::optional<RewindRequest> rewind_;
   std::string restored_note_;  // for the next outcome: a restore that no cell could tell of
+  uint32_t untold_end_ = 0;    // the first cell that never ran, of those that the note calls undone
   BranchCallback branched_;    // of a session that is still branching off from another
   std::unique_ptr<Session> branching_;  // from this one
 

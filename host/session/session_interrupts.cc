@@ -54,6 +54,8 @@ void Session::Interrupt(RunningCell& cell) {
   }
   cell.ladder =
       std::make_unique<InterruptLadder>(loop_, *worker_, cell.number(), options_.interrupt_grace);
+  // Now that the interrupt has its target, a cell that begins finds it and runs no code.
+  cell.had_not_begun = cell.parent == 0 && !worker_->HasReached(cell.number());
   // After the interrupt has its target: a call that is answered so looks for it.
   if (bridge_ != nullptr) bridge_->CancelCell(cell.number());
 }
@@ -84,6 +86,15 @@ void Session::RestartTimeout(RunningCell& cell) {
   // Time in which the host has to answer is not the cell's.
   if (bridge_ != nullptr && bridge_->HasCalls(cell.number())) return cell.StopTimeout();
   cell.RestartTimeout([this, &cell] { OnTimeout(cell); });
+}
+
+// Of a cell that was interrupted and whose code has not run.
+void Session::TellNotBegun(RunningCell& cell) {
+  // It was interrupted as soon as it was sent: nothing else kept it.
+  if (MonotonicNow() - cell.started < kUndisturbed) return;
+  cell.outcome.error = CellError{.ename = "KeyboardInterrupt",
+                                 .evalue = kNotBegun,
+                                 .traceback = absl::StrCat("KeyboardInterrupt: ", kNotBegun, "\n")};
 }
 
 void Session::OnTimeout(RunningCell& cell) {

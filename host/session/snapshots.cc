@@ -174,8 +174,15 @@ Snapshots::Entry* Snapshots::FindOlderThan(uint32_t cell) {
 }
 
 void Snapshots::Drop(const Snapshot* snapshot) {
-  std::erase_if(entries_,
-                [snapshot](const Entry& entry) { return entry.snapshot.get() == snapshot; });
+  auto entry = std::find_if(entries_.begin(), entries_.end(), [snapshot](const Entry& each) {
+    return each.snapshot.get() == snapshot;
+  });
+  if (entry == entries_.end()) return;
+  // Who goes back further loses them too.
+  if (entry != entries_.begin()) {
+    std::prev(entry)->moment.values_set_since |= entry->moment.values_set_since;
+  }
+  entries_.erase(entry);
 }
 
 void Snapshots::OnRestored(uint32_t cell) {

@@ -110,6 +110,8 @@ class Worker : private ChannelListener {
   void ExpectWithin(absl::Duration time);
   // Whether it says that this is the last cell it began; also after its end.
   bool HasBegun(uint32_t cell) { return timeline_.shared().begun_cell.load() == cell; }
+  // Whether it says that it has begun that cell; it may have begun nested ones since.
+  bool HasReached(uint32_t cell) { return timeline_.shared().begun_cell.load() >= cell; }
 
  private:
   Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,

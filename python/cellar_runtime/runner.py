@@ -31,6 +31,7 @@ _linger, _stop_timers = _cellar.linger, _cellar.stop_timers
 _OK, _ERROR, _INTERRUPTED, _HELD = 0, 1, 2, 3  # wire::DoneStatus
 _DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
 _MAX_NAMED = 5  # builtins in a notice
+_TURNS_TO_SETTLE_IN = 5  # of the loop, in a copy
 _MAX_FAILURES = 10  # of the loop in a row, without a single turn
 
 
@@ -155,6 +156,13 @@ class Runner:
         if not_carried is not None:
             bridge.host.fail_awaited()
             self._is_new_copy = True
+            self._settle_in(_TURNS_TO_SETTLE_IN, not_carried)
+
+    def _settle_in(self, turns, not_carried):
+        """A timer that is due, or a task that it wakes, may end or block this copy. Then the host does not hear of it."""
+        if turns:
+            self._loop.call_soon(self._settle_in, turns - 1, not_carried)
+        else:
             _cellar.send_hello("", not_carried)
 
     def _on_execute(self, cell, code):
