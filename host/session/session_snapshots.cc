@@ -238,7 +238,11 @@ void Session::StartAsBranch(Session& source, const BranchOptions& options, Branc
   if (!worker.ok()) return FinishBranch(worker.status());
   worker_ = *std::move(worker);
   ConnectBridge();
-  close_timer_ = loop_.After(kBranchLimit, [this] { worker_->GiveUp(); });
+  close_timer_ = loop_.After(kHooksLimit, [this, &source] {
+    if (source.worker_ != nullptr) source.worker_->EndForkHooks();
+    worker_->EndForkHooks();
+    close_timer_ = loop_.After(kBranchLimit - kHooksLimit, [this] { worker_->GiveUp(); });
+  });
 }
 
 void Session::FinishBranch(absl::Status status) {

@@ -10,7 +10,7 @@ import _cellar
 import _imp
 from cellar_runtime.lost_threads import LostThreads
 
-_sleep = time.sleep
+_sleep, _import_lock_is_held, _release_import_lock = time.sleep, _imp.lock_held, _imp.release_lock
 _ATTEMPTS, _BETWEEN_ATTEMPTS = 20, 0.001  # a thread that imports has the lock for microseconds
 
 _copying = False
@@ -60,13 +60,13 @@ def make_copy(loop, integrity) -> list[str] | None:
 def _free_import_lock():
     """A fork takes the lock, and waits for it with no way to be interrupted. False when a thread does not let go of it."""
     for _ in range(_ATTEMPTS):
-        if not _imp.lock_held():
+        if not _import_lock_is_held():
             return True
         try:
-            _imp.release_lock()  # left by a cell, if it is this thread's
+            _release_import_lock()  # left by a cell, if it is this thread's
         except RuntimeError:
             _sleep(_BETWEEN_ATTEMPTS)
-    return not _imp.lock_held()
+    return not _import_lock_is_held()
 
 
 def reseed_numpy() -> None:

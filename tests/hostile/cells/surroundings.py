@@ -258,3 +258,8 @@ await asyncio.sleep(0.05)
 import ctypes, time
 if ctypes.CDLL(None).syscall(56, 0x4000 | 17, 0, 0, 0, 0) == 0: time.sleep(987)
 5
+
+# %% KeeperStoppedThenDeath | dies | says "exited with code 3" | time-out 1000 ms
+import os, signal
+os.kill(os.getppid(), signal.SIGSTOP)
+os._exit(3)
