@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,24 +17,39 @@
 namespace cellar::embed {
 namespace {
 
+DIR* g_proc = nullptr;
+
 struct ProcessRow {
   pid_t parent;
   char state;
 };
 
+// One that is dead and not reaped is none.
+bool IsChild(pid_t pid) {
+  siginfo_t info = {};
+  return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == 0;
+}
+
 // pid -> parent for every process, from /proc/<pid>/stat. Not /proc/<pid>/task/*/children: kernels
 // are built without it.
 std::unordered_map<pid_t, ProcessRow> ReadProcesses() {
   std::unordered_map<pid_t, ProcessRow> processes;
-  DIR* proc = opendir("/proc");
+  DIR* proc = g_proc != nullptr ? g_proc : opendir("/proc");
   if (proc == nullptr) return processes;
+  rewinddir(proc);
   while (dirent* entry = readdir(proc)) {
     pid_t pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
     if (pid <= 0) continue;
     char path[64];
     std::snprintf(path, sizeof(path), "/proc/%d/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) continue;
+    if (fd < 0) {
+      // A cell may have taken this process's right to open files. Its children it knows all the
+      // same, and theirs become its own when it has killed them.
+      if (errno == EMFILE && IsChild(pid)) processes.emplace(pid, ProcessRow{getpid(), 'R'});
+      continue;
+    }
     char text[512];
     ssize_t size = read(fd, text, sizeof(text) - 1);
     close(fd);
@@ -47,7 +63,7 @@ std::unordered_map<pid_t, ProcessRow> ReadProcesses() {
       processes.emplace(pid, row);
     }
   }
-  closedir(proc);
+  if (proc != g_proc) closedir(proc);
   return processes;
 }
 
@@ -94,6 +110,8 @@ std::vector<pid_t> ChildrenOf(pid_t parent) {
   }
   return children;
 }
+
+void KeepProcOpen() { g_proc = opendir("/proc"); }
 
 void BecomeSubreaper() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 

@@ -12,6 +12,8 @@ namespace cellar::embed {
 
 // Becomes the parent of every orphan below.
 void BecomeSubreaper();
+// So that descendants are found also when no more files can be opened; once, in the process itself.
+void KeepProcOpen();
 
 // Kills and reaps all descendants except `spared` children and what is below them. Returns when
 // none is left.

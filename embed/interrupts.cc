@@ -33,6 +33,8 @@ Signalled g_sigint;
 Signalled g_insist;
 std::atomic<bool> g_passed_on = false;  // a signal of the host's is on its way to the main thread
 std::atomic<bool> g_interrupted = false;  // the host has interrupted the running cell
+std::atomic<uint32_t> g_copy = 0;  // the copy for which fork hooks run on the main thread; 0 = none
+bool g_hook_was_ended = false;     // one of them
 // An interrupt that came between two pieces of the cell's own code; the next piece, or the loop,
 // takes it. Main thread.
 bool g_pending = false;
@@ -44,6 +46,9 @@ bool HearInterrupt(uint32_t cell) {
 
 // Whether that cell has been sent and not begun: something else keeps the worker from it.
 bool IsToCome(uint32_t cell) { return cell != 0 && g_shared->begun_cell.load() != cell; }
+
+// Whether the host means the fork hooks that run now.
+bool HooksAreMeant() { return g_copy != 0 && g_shared->copy_target.load() == g_copy; }
 
 // Sent by the process itself, the signal must still count as the host's.
 void PassOn(int signal, bool from_host) {
@@ -61,7 +66,8 @@ void Hear(int signal, const siginfo_t* info) {
   uint32_t meant = from_host ? g_shared->interrupt_target.load() : running;
   const bool makes_way =
       running == 0 && from_host && signal == wire::InsistSignal() && IsToCome(meant);
-  if (!makes_way && (running == 0 || meant != running)) return;
+  const bool ends_hooks = from_host && signal == wire::InsistSignal() && HooksAreMeant();
+  if (!makes_way && !ends_hooks && (running == 0 || meant != running)) return;
   if (!pthread_equal(pthread_self(), g_main_thread)) {
     // Only a signal on the main thread ends its blocking call; and Python acts on signals there
     // only.
@@ -103,6 +109,11 @@ PyObject* OnPythonSignal(bool insist) {
   Signalled& signalled = insist ? g_insist : g_sigint;
   uint32_t meant = signalled.cell.exchange(0);
   bool by_host = meant != 0 && signalled.by_host;
+  if (insist && g_copy != 0) {
+    g_hook_was_ended = true;
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    return nullptr;
+  }
   // No signal came: _thread.interrupt_main() means whatever runs now. (Or one came a second time
   // while it was being handled; then the cell knows.)
   if (meant == 0 && !g_interrupted) meant = running;
@@ -323,6 +334,14 @@ bool BeginCell(uint32_t cell) {
 }
 
 void EndCell() { g_shared->running_cell.store(0); }
+
+bool RunForkHooks(uint32_t copy, void (*hooks)()) {
+  g_hook_was_ended = false;
+  g_copy = copy;
+  hooks();
+  g_copy = 0;
+  return !g_hook_was_ended;
+}
 
 uint32_t RunningCell() { return g_shared != nullptr ? g_shared->running_cell.load() : 0; }
 

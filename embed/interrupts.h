@@ -27,6 +27,9 @@ void SetKeeper(pid_t keeper);
 // True when an interrupt for this cell has come already.
 bool BeginCell(uint32_t cell);
 void EndCell();
+// Calls PyOS_BeforeFork or one of its kind for that copy; see RingHeader::copy_target. False when
+// the host has ended one of the hooks.
+bool RunForkHooks(uint32_t copy, void (*hooks)());
 // The innermost one; 0 when none runs.
 uint32_t RunningCell();
 // Whether the running cell has been interrupted.

@@ -34,7 +34,11 @@ class Keeper {
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, nullptr);
     signals_.reset(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
-    SayHello();
+    KeepProcOpen();
+    if (!SayHello()) {
+      kill(worker_, SIGKILL);  // or it would run the cell that waits in its channel
+      _exit(1);                // the host sees the socket's end
+    }
     while (Serve()) {
     }
     if (worker_ != 0) EndWorker();
@@ -98,15 +102,14 @@ class Keeper {
     return keepers;
   }
 
-  void SayHello() {
+  // False when a cell has taken this process's right to open files.
+  bool SayHello() {
     absl::StatusOr<UniqueFd> worker = OpenPidfd(worker_);
     absl::StatusOr<UniqueFd> keeper = OpenPidfd(getpid());
-    if (!worker.ok() || !keeper.ok()) {
-      kill(worker_, SIGKILL);  // or it would run the cell that waits in its channel
-      _exit(1);                // the host sees the socket's end
-    }
+    if (!worker.ok() || !keeper.ok()) return false;
     wire::KeeperHello hello = {.worker_pid = worker_};
     (void)wire::SendControl(host_.get(), hello, {worker->get(), keeper->get()});
+    return true;
   }
 
   // Looks without reaping; waits unless `flags` has WNOHANG.
@@ -180,7 +183,10 @@ class Keeper {
       return;
     }
     worker_ = pid;
-    SayHello();
+    if (SayHello()) return;
+    worker_ = 0;
+    Clear();
+    (void)wire::SendControl(host_.get(), wire::ForkFailed{.error = EMFILE});
   }
 
   static bool IsChild(pid_t pid, siginfo_t* info) {

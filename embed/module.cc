@@ -73,6 +73,11 @@ py::list EntriesOf(const std::vector<wire::EnvironmentEntry>& environment) {
 // Frames as (kind, fields…) for the runner; decoding cannot fail but for a host of another build.
 py::list Receive() {
   py::list requests;
+  // What has come is the worker's.
+  if (IsForkedChild()) {
+    requests.append(py::make_tuple("forked_child"));
+    return requests;
+  }
   for (Channel::Message& message : Worker().channel.Receive()) {
     switch (static_cast<wire::MessageType>(message.type)) {
       case wire::MessageType::kExecute:

@@ -33,6 +33,9 @@ using wire::CopyKind;
 
 constexpr char kOwnMemory[] = "/memfd:cellar-ring";
 
+// A copy that was made in spite of it ends when the host drops its channel.
+constexpr char kHeldUp[] = "a hook of os.register_at_fork, or a lock that it waits for, held it up";
+
 std::string g_library_directory;
 
 // What a copy that is still to run will have to say; found once, when the live worker is copied.
@@ -151,6 +154,14 @@ struct LetGo {
   }
 };
 
+// Calls what Python and cells have registered for forks. False when that took too long and the host
+// has ended it. A child that a hook forks returns here as well, and has no part in this.
+bool RunHooks(const CopyRequest& request, void (*hooks)()) {
+  const bool in_time = RunForkHooks(request.message.request, hooks);
+  if (IsForkedChild()) _exit(0);
+  return in_time;
+}
+
 // True in the copy. Only the live worker tells Python of the fork: one that sleeps runs none of it,
 // and is still in the middle of its own fork.
 bool ForkAndAnswer(CopyRequest& request, Inheritance& inheritance, bool from_live_worker) {
@@ -163,20 +174,24 @@ bool ForkAndAnswer(CopyRequest& request, Inheritance& inheritance, bool from_liv
   }
   std::optional<LetGo> let_go;
   if (from_live_worker && !inheritance.fds.empty()) let_go.emplace();
-  if (from_live_worker) PyOS_BeforeFork();
-  ProcessCopy copy = ForkCopy(request.message.kind == CopyKind::kBranched ? &keeper : nullptr);
+  bool in_time = !from_live_worker || RunHooks(request, PyOS_BeforeFork);
+  ProcessCopy copy;
+  if (in_time) copy = ForkCopy(request.message.kind == CopyKind::kBranched ? &keeper : nullptr);
   if (copy.in_copy) {
     BecomeCopy(request, inheritance, from_live_worker);
     let_go.reset();
     if (from_live_worker) DescribeProcess(inheritance);
     return true;
   }
-  if (from_live_worker) PyOS_AfterFork_Parent();
+  if (from_live_worker) in_time &= RunHooks(request, PyOS_AfterFork_Parent);
   if (let_go && copy.pid > 0) let_go->Wait();
   request.fds.clear();
   wire::Copied copied = {
       .request = request.message.request,
-      .error = copy.pid < 0 ? std::string("fork: ") + std::strerror(copy.error) : "",
+      .error = !in_time       ? kHeldUp
+               : copy.pid < 0 ? std::string("fork: ") + std::strerror(copy.error)
+                              : "",
+      .held_up = !in_time,
       .pid = copy.pid,
       .keeper_pid = copy.keeper,
       .fork_us = static_cast<uint32_t>(absl::ToInt64Microseconds(absl::Now() - start))};
@@ -255,8 +270,9 @@ std::optional<Awakening> MakeCopy(CopyRequest request, const CopyContext& contex
       asleep = request.message.kind == CopyKind::kAsleep;
     }
   }
-  PyOS_AfterFork_Child();
   LeaveForkGuard();
+  request.message.request = wire::kWakingCopy;
+  RunHooks(request, PyOS_AfterFork_Child);
   return Awakening{.reseed = request.message.reseed,
                    .not_carried = std::move(inheritance.not_carried)};
 }

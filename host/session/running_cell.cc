@@ -65,6 +65,15 @@ void RunningCell::End() {
   log->Close();
 }
 
+std::string RunningCell::DescribeKill() const {
+  return had_not_begun ? "was killed before it had begun"
+                       : "did not react to the interrupt and was killed";
+}
+
+std::string RunningCell::KillError() const {
+  return had_not_begun ? kNotBegun : "the cell did not react to the interrupt";
+}
+
 CellOutcome RunningCell::OutcomeSoFar() const {
   CellOutcome so_far = outcome;
   so_far.duration = MonotonicNow() - started;

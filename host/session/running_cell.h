@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -14,6 +15,10 @@
 #include "host/worker/interrupt_ladder.h"
 
 namespace cellar::host {
+
+// Why a cell was cancelled none of whose code has run.
+inline constexpr char kNotBegun[] =
+    "the cell had not begun: something that an earlier cell left was in the way";
 
 struct RunningCell {
   RunningCell(EventLoop& loop, CellRequest request, OutcomeCallback done,
@@ -37,6 +42,11 @@ struct RunningCell {
   // Complete, after its end.
   CellOutcome TakeOutcome();
 
+  // For one that was killed: "did not react to the interrupt and was killed".
+  std::string DescribeKill() const;
+  // The same as an error.
+  std::string KillError() const;
+
   uint32_t number() const { return outcome.execution_count; }
 
   EventLoop& loop;
@@ -48,6 +58,7 @@ struct RunningCell {
   std::unique_ptr<InterruptLadder> ladder;
   bool waits_for_snapshot = false;  // not sent yet: its worker is just being made
   bool interrupt_when_ready = false;
+  bool had_not_begun = false;           // when it was interrupted: none of its code has run
   bool interrupted = false;             // by a ladder that is gone with the worker
   bool killed = false;                  // by that ladder, or before there could be one
   uint64_t parent = 0;                  // the call inside whose wait it runs; 0 = none

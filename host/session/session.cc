@@ -16,6 +16,8 @@ constexpr absl::Duration kCloseGrace = absl::Seconds(1);
 // The outcome of most cells comes within this time, and is then worth not going to sleep; also
 // where the worker has to be woken first.
 constexpr absl::Duration kQuickCell = absl::Microseconds(250);
+// A worker that has done nothing for so long may have been stopped.
+constexpr absl::Duration kBeginning = absl::Milliseconds(100);
 
 Stream ToStream(wire::StreamId stream) {
   return stream == wire::StreamId::kStdout ? Stream::kStdout : Stream::kStderr;
@@ -57,6 +59,7 @@ Session::~Session() {
   *alive_ = false;
   loop_.Cancel(exit_timer_);
   loop_.Cancel(branch_timer_);
+  loop_.Cancel(begin_timer_);
   if (restore_) loop_.Cancel(restore_->limit_timer);
 }
 
@@ -75,6 +78,7 @@ absl::Status Session::Prepare() {
   worker_ready_ = false;
   had_cells_ = false;
   next_cell_ = 1;
+  untried_ = nullptr;
   variables_.OnWorkerStart();
   snapshots_.Clear();
   return absl::OkStatus();
@@ -162,6 +166,7 @@ void Session::SendCell() {
   }
   worker_->Send(wire::Execute{.cell = cell.number(), .code = cell.request.code});
   worker_->ExpectWithin(kQuickCell);
+  if (begin_timer_ == 0) ExpectBeginWithin(kBeginning);
 }
 
 std::unique_ptr<RunningCell> Session::MakeCell(CellJob job) {
@@ -177,6 +182,7 @@ std::unique_ptr<RunningCell> Session::MakeCell(CellJob job) {
 
 void Session::Start(ValueJob job) {
   running_value_ = std::move(job);
+  if (begin_timer_ == 0) ExpectBeginWithin(kBeginning);
   std::visit(
       [this](auto& message) {
         message.request = next_request_++;
@@ -300,6 +306,7 @@ void Session::OnDone(wire::Done done) {
   CellOutcome& outcome = cell->outcome;
   outcome.stdin_requested = done.stdin_requested;
   had_cells_ = true;
+  untried_ = nullptr;
   if (cell == cells_.outer.get()) snapshots_.OnCellDone(MonotonicNow() - cell->started);
   deaths_in_a_row_ = 0;
   switch (done.status) {
@@ -307,6 +314,7 @@ void Session::OnDone(wire::Done done) {
       break;
     case wire::DoneStatus::kInterrupted:
       outcome.status = CellStatus::kCancelled;
+      if (cell->had_not_begun) TellNotBegun(*cell);
       break;
     default:
       outcome.status = CellStatus::kError;

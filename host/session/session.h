@@ -242,9 +242,12 @@ class Session : private WorkerListener, private BridgeListener {
   void InterruptNextOuter();
   void RestartTimeout(RunningCell& cell);
   void OnTimeout(RunningCell& cell);
+  void TellNotBegun(RunningCell& cell);
+  void ExpectBeginWithin(absl::Duration time);
   void Settle(RunningCell& cell);
   void FinishCell(RunningCell& cell);
   bool FoundDead(const WorkerExit& exit);
+  bool DiedOfItsSnapshot();
   void Requeue();
   CellJob TakeBack();
   void FailStart(const WorkerExit& exit);
@@ -274,6 +277,7 @@ class Session : private WorkerListener, private BridgeListener {
   std::string kill_reason_;   // given to KillWorker
   int deaths_in_a_row_ = 0;   // since the last cell that its worker survived
   std::string last_death_;
+  EventLoop::TimerId begin_timer_ = 0;
   bool relieving_ = false;  // waits for what options_.relieve does
   bool relieved_ = false;   // since a worker last started
   uint64_t cells_run_ = 0;
@@ -288,8 +292,11 @@ class Session : private WorkerListener, private BridgeListener {
   Snapshots snapshots_;
   bool taking_snapshot_ = false;  // the next cell waits for it
   std::optional<Restore> restore_;
+  // That the worker is a copy of, which has not finished a cell yet. Only to be compared.
+  const Snapshot* untried_ = nullptr;
   std::optional<RewindRequest> rewind_;
   std::string restored_note_;  // for the next outcome: a restore that no cell could tell of
+  uint32_t untold_end_ = 0;    // the first cell that never ran, of those that the note calls undone
   BranchCallback branched_;    // of a session that is still branching off from another
   EventLoop::TimerId branch_timer_ = 0;
   std::unique_ptr<Session> branching_;  // from this one

@@ -23,7 +23,13 @@ void Session::OnWorkerExit(WorkerExit exit) {
                             : absl::UnavailableError("the worker " + exit.Describe()));
   if (!closing_ && FoundDead(exit)) Requeue();
   for (RunningCell* cell : cells_.All()) cell->StopWatching();
-  if (!restore_failed && worker_ready_ && !closing_ && !resetting_) CountDeath(exit);
+  if (!restore_failed && worker_ready_ && !closing_ && !resetting_) {
+    if (DiedOfItsSnapshot()) {
+      snapshots_.Drop(untried_);
+    } else {
+      CountDeath(exit);
+    }
+  }
   if (!closing_ && !resetting_ && StartRestore(exit, restore_failed)) return;
   // The template was killed before it could fork, or the worker before it was ready, and nobody
   // knew yet: nothing has run, so another one may try.
@@ -73,6 +79,14 @@ bool Session::FoundDead(const WorkerExit& exit) {
          worker_->HasBegun(cell->number() - 1);
 }
 
+// No code of any cell has run in this copy of a snapshot: a task or timer that was copied with it
+// has ended it, or keeps cells from beginning. Another copy would fare no better.
+bool Session::DiedOfItsSnapshot() {
+  if (untried_ == nullptr || rewind_) return false;
+  const RunningCell* cell = cells_.outer.get();
+  return !cells_.OuterRuns() || cell->had_not_begun || !worker_->HasReached(cell->number());
+}
+
 // The cell waits for the next worker, as if the death had been noticed in time.
 void Session::Requeue() {
   --cells_run_;
@@ -108,13 +122,10 @@ Session::Recovery Session::Lose(const WorkerExit& exit) {
   RunningCell* cell = cells_.Innermost();
   const bool killed = cell != nullptr && cell->killed;
   restored_note_.clear();
-  fresh_reason_ = (killed ? "the cell before did not react to the interrupt and was killed"
-                          : "the worker " + exit.Describe()) +
-                  "; this cell ran in a fresh session";
-  return {.state = StateAfter::kLost,
-          .detail = killed ? "did not react to the interrupt and was killed, state lost"
-                           : "the worker " + exit.Describe() + ", state lost",
-          .is_before_cell = !had_cells_};
+  const std::string what = killed ? cell->DescribeKill() : "the worker " + exit.Describe();
+  fresh_reason_ = (killed ? "the cell before " : "") + what + "; this cell ran in a fresh session";
+  return {
+      .state = StateAfter::kLost, .detail = what + ", state lost", .is_before_cell = !had_cells_};
 }
 
 void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
@@ -157,7 +168,7 @@ void Session::FinishAsDead(RunningCell& cell, WorkerExit exit, bool killed,
   if (recovery.state == StateAfter::kRestored) TellNotCarried(outcome);
   outcome.error = CellError{.ename = killed ? "CellKilled" : "WorkerDied",
                             .evalue = rewind_  ? "the session was rewound"
-                                      : killed ? "the cell did not react to the interrupt"
+                                      : killed ? cell.KillError()
                                                : "the worker " + exit.Describe(),
                             .traceback = exit.python_stack};
   outcome.death = std::move(exit);

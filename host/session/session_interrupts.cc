@@ -2,9 +2,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "host/base/clock.h"
 #include "host/session/session.h"
 
 namespace cellar::host {
+namespace {
+
+// A cell that has to wait longer is held up by something, also on a busy machine.
+constexpr absl::Duration kUndisturbed = absl::Milliseconds(300);
+
+// How often a worker that does not begin is continued again, at least.
+constexpr absl::Duration kBeginLookEvery = absl::Seconds(1);
+
+}  // namespace
 
 bool Session::Interrupt() {
   RunningCell* innermost = cells_.Innermost();
@@ -43,6 +54,8 @@ void Session::Interrupt(RunningCell& cell) {
   }
   cell.ladder =
       std::make_unique<InterruptLadder>(loop_, *worker_, cell.number(), options_.interrupt_grace);
+  // Now that the interrupt has its target, a cell that begins finds it and runs no code.
+  cell.had_not_begun = cell.parent == 0 && !worker_->HasReached(cell.number());
   // After the interrupt has its target: a call that is answered so looks for it.
   if (bridge_ != nullptr) bridge_->CancelCell(cell.number());
 }
@@ -55,10 +68,33 @@ void Session::InterruptNextOuter() {
   }
 }
 
+// Continues a worker that was stopped between cells. One timer for all cells that come meanwhile:
+// to set one for each would cost more.
+void Session::ExpectBeginWithin(absl::Duration time) {
+  begin_timer_ = loop_.After(time, [this, time] {
+    begin_timer_ = 0;
+    if (worker_ == nullptr) return;
+    const bool waits = cells_.OuterRuns() && !worker_->HasReached(cells_.outer->number());
+    if (!waits && !running_value_) return;
+    const bool is_late = !cells_.OuterRuns() || MonotonicNow() - cells_.outer->started >= time;
+    if (is_late && worker_ready_) worker_->Continue();
+    ExpectBeginWithin(is_late ? std::min(2 * time, kBeginLookEvery) : time);
+  });
+}
+
 void Session::RestartTimeout(RunningCell& cell) {
   // Time in which the host has to answer is not the cell's.
   if (bridge_ != nullptr && bridge_->HasCalls(cell.number())) return cell.StopTimeout();
   cell.RestartTimeout([this, &cell] { OnTimeout(cell); });
+}
+
+// Of a cell that was interrupted and whose code has not run.
+void Session::TellNotBegun(RunningCell& cell) {
+  // It was interrupted as soon as it was sent: nothing else kept it.
+  if (MonotonicNow() - cell.started < kUndisturbed) return;
+  cell.outcome.error = CellError{.ename = "KeyboardInterrupt",
+                                 .evalue = kNotBegun,
+                                 .traceback = absl::StrCat("KeyboardInterrupt: ", kNotBegun, "\n")};
 }
 
 void Session::OnTimeout(RunningCell& cell) {

@@ -1,4 +1,5 @@
 // The part of a session that goes back to snapshots: after a death, when asked to, and in branches.
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,7 +10,14 @@ namespace cellar::host {
 namespace {
 
 // For a copy to begin to run. It takes milliseconds, but memory may be short and disks slow.
-constexpr absl::Duration kRestoreLimit = absl::Seconds(10);
+constexpr absl::Duration kRestoreLimit = absl::Seconds(3);
+// For what cells have registered to run in a copy when it begins.
+constexpr absl::Duration kHooksLimit = absl::Milliseconds(300);
+// A branch may have to wait for what the loop is busy with.
+constexpr absl::Duration kBranchLimit = absl::Seconds(10);
+// As kRestoreLimit, where what an earlier cell has left kept a cell from beginning: the copy most
+// likely has it too, and somebody has waited for long.
+constexpr absl::Duration kSuspectLimit = absl::Seconds(1);
 
 // " in <cell 40> line 3", from the stack that faulthandler wrote; or nothing.
 std::string PlaceOfDeath(const std::string& python_stack) {
@@ -75,10 +83,16 @@ bool Session::StartRestore(WorkerExit& exit, bool restore_failed) {
   loop_.Post([former = std::exchange(worker_, *std::move(worker))] {});
   ConnectBridge();
   worker_ready_ = false;
+  const bool is_suspect = cells_.OuterRuns() && cells_.outer->had_not_begun;
+  const absl::Duration limit = is_suspect ? kSuspectLimit : kRestoreLimit;
   restore_ = Restore{.from = entry->snapshot.get(),
                      .moment = entry->moment,
                      .exit = exit,
-                     .limit_timer = loop_.After(kRestoreLimit, [this] { worker_->GiveUp(); })};
+                     .limit_timer = loop_.After(kHooksLimit, [this, limit] {
+                       worker_->EndForkHooks();
+                       restore_->limit_timer =
+                           loop_.After(limit - kHooksLimit, [this] { worker_->GiveUp(); });
+                     })};
   return true;
 }
 
@@ -87,8 +101,11 @@ void Session::FinishRestore() {
   Restore restore = *std::exchange(restore_, std::nullopt);
   loop_.Cancel(restore.limit_timer);
   const bool in_cell = cells_.OuterRuns();
+  // Of a restore that nobody has been told of, all that was undone is undone still.
+  untold_end_ = restored_note_.empty() ? next_cell_ : std::max(untold_end_, next_cell_);
   std::string description = DescribeRestored(restore);
   had_cells_ = true;
+  untried_ = restore.from;
   next_cell_ = restore.moment.before_cell;
   snapshots_.OnRestored(restore.moment.before_cell);
   RestoreVariables();
@@ -138,11 +155,11 @@ std::string Session::DescribeRestored(const Restore& restore) {
   const bool in_cell = cells_.OuterRuns();
   const bool killed = in_cell && cells_.Innermost()->killed;
   std::string text = rewind_  ? "ended by a rewind"
-                     : killed ? "did not react to the interrupt and was killed"
+                     : killed ? cells_.Innermost()->DescribeKill()
                               : restore.exit.Describe() + PlaceOfDeath(restore.exit.python_stack);
   const uint32_t before = restore.moment.before_cell;
   absl::StrAppend(&text, "; state is that of before cell ", before);
-  std::string undone = DescribeUndone(before, in_cell ? cells_.outer->number() : next_cell_);
+  std::string undone = DescribeUndone(before, in_cell ? cells_.outer->number() : untold_end_);
   if (!undone.empty()) absl::StrAppend(&text, ": ", undone);
   if (restore.moment.values_set_since) {
     absl::StrAppend(&text, ", and values that were set since then");
@@ -217,7 +234,11 @@ void Session::StartAsBranch(Session& source, const BranchOptions& options, Branc
   if (!worker.ok()) return FinishBranch(worker.status());
   worker_ = *std::move(worker);
   ConnectBridge();
-  branch_timer_ = loop_.After(kRestoreLimit, [this] { worker_->GiveUp(); });
+  branch_timer_ = loop_.After(kHooksLimit, [this, &source] {
+    if (source.worker_ != nullptr) source.worker_->EndForkHooks();
+    worker_->EndForkHooks();
+    branch_timer_ = loop_.After(kBranchLimit - kHooksLimit, [this] { worker_->GiveUp(); });
+  });
 }
 
 void Session::FinishBranch(absl::Status status) {

@@ -16,6 +16,10 @@ constexpr int kCostOfFork = 2;
 // A worker that is busy with a background task must not hold up the next cell, which has a
 // time-out.
 constexpr absl::Duration kPatience = absl::Seconds(1);
+// What cells have registered to run at a fork takes microseconds. If it takes that long while a
+// cell waits, or while none does, it is ended.
+constexpr absl::Duration kHooksLimit = absl::Milliseconds(200);
+constexpr absl::Duration kIdleHooksLimit = absl::Seconds(1);
 // While a cell runs it copies the pages that it writes to, and snapshots alone hold the old ones.
 constexpr absl::Duration kMeasureBusyEvery = absl::Seconds(1);
 // Between cells only what they have left running does.
@@ -37,6 +41,7 @@ Snapshots::~Snapshots() {
   account_.Remove(*this);
   loop_.Cancel(idle_timer_);
   loop_.Cancel(wait_timer_);
+  loop_.Cancel(hooks_timer_);
   loop_.Cancel(measure_timer_);
 }
 
@@ -44,9 +49,9 @@ void Snapshots::OnIdle(Worker& worker, uint32_t next_cell) {
   loop_.Cancel(idle_timer_);
   worker_pid_ = worker.pid();
   MeasureEvery(kMeasureIdleEvery);
-  if (options_.policy == SnapshotPolicy::kAuto && changed_) {
+  if (options_.policy == SnapshotPolicy::kAuto && changed_ && !held_up_) {
     idle_timer_ =
-        loop_.After(kIdle, [this, &worker, next_cell] { Take(worker, next_cell, [] {}); });
+        loop_.After(kIdle, [this, &worker, next_cell] { Take(worker, next_cell, nullptr); });
   } else if (!memory_is_known_) {
     idle_timer_ = loop_.After(kIdle, [this] { MeasureNow(); });
   }
@@ -57,10 +62,12 @@ void Snapshots::OnBusy(Worker& worker) {
   held_ = false;
   worker_pid_ = worker.pid();
   memory_is_known_ = false;
+  if (asked_) EndHooksAfter(worker, kHooksLimit);
   MeasureEvery(kMeasureBusyEvery);
 }
 
 void Snapshots::OnWorkerExit() {
+  OnAnswer();
   loop_.Cancel(idle_timer_);
   loop_.Cancel(measure_timer_);
 }
@@ -77,6 +84,7 @@ void Snapshots::OnValueSet() {
 }
 
 bool Snapshots::WantedBeforeNextCell() const {
+  if (held_up_) return false;
   switch (options_.policy) {
     case SnapshotPolicy::kAlways:
       return changed_;
@@ -92,6 +100,9 @@ void Snapshots::Take(Worker& worker, uint32_t next_cell, absl::AnyInvocable<void
   changed_ = false;
   last_cell_ = absl::ZeroDuration();
   worker_pid_ = worker.pid();
+  asked_ = true;
+  EndHooksAfter(worker, then ? kHooksLimit : kIdleHooksLimit);
+  if (!then) then = [] {};
   // Shared by the answer and the timer: whichever comes first goes on.
   auto go_on = std::make_shared<absl::AnyInvocable<void()>>(std::move(then));
   loop_.Cancel(wait_timer_);
@@ -102,6 +113,8 @@ void Snapshots::Take(Worker& worker, uint32_t next_cell, absl::AnyInvocable<void
                   go_on](absl::StatusOr<std::unique_ptr<Snapshot>> taken) {
                    if (!*alive) return;
                    loop_.Cancel(wait_timer_);
+                   OnAnswer();
+                   held_up_ = absl::IsDeadlineExceeded(taken.status());
                    if (!taken.ok()) {
                      refused_ = absl::StrCat("no snapshot before cell ", next_cell, ": ",
                                              taken.status().message());
@@ -110,6 +123,20 @@ void Snapshots::Take(Worker& worker, uint32_t next_cell, absl::AnyInvocable<void
                    }
                    std::exchange(*go_on, [] {})();
                  });
+}
+
+void Snapshots::EndHooksAfter(Worker& worker, absl::Duration delay) {
+  loop_.Cancel(hooks_timer_);
+  // Again, since Python misses a signal that comes just before a blocking call.
+  hooks_timer_ = loop_.After(delay, [this, &worker, delay] {
+    worker.EndForkHooks();
+    EndHooksAfter(worker, 2 * delay);
+  });
+}
+
+void Snapshots::OnAnswer() {
+  asked_ = false;
+  loop_.Cancel(hooks_timer_);
 }
 
 void Snapshots::Add(std::unique_ptr<Snapshot> snapshot, uint32_t before_cell) {
@@ -153,13 +180,20 @@ Snapshots::Entry* Snapshots::Find(const Snapshot* snapshot) {
 }
 
 void Snapshots::Drop(const Snapshot* snapshot) {
-  std::erase_if(entries_,
-                [snapshot](const Entry& entry) { return entry.snapshot.get() == snapshot; });
+  auto entry = std::find_if(entries_.begin(), entries_.end(), [snapshot](const Entry& each) {
+    return each.snapshot.get() == snapshot;
+  });
+  if (entry == entries_.end()) return;
+  // Who goes back further loses them too.
+  if (entry != entries_.begin()) {
+    std::prev(entry)->moment.values_set_since |= entry->moment.values_set_since;
+  }
+  entries_.erase(entry);
 }
 
 void Snapshots::OnRestored(uint32_t cell) {
   ++epoch_;
-  held_ = false;
+  held_ = held_up_ = false;
   std::erase_if(entries_, [cell](const Entry& entry) { return entry.moment.before_cell > cell; });
   if (Entry* entry = Newest()) entry->moment.values_set_since = false;
   changed_ = false;
@@ -168,7 +202,7 @@ void Snapshots::OnRestored(uint32_t cell) {
 
 void Snapshots::Clear() {
   ++epoch_;
-  held_ = false;
+  held_ = held_up_ = false;
   loop_.Cancel(idle_timer_);
   loop_.Cancel(measure_timer_);
   entries_.clear();

@@ -56,7 +56,7 @@ class Snapshots {
 
   // Whether the next cell should wait for a snapshot.
   bool WantedBeforeNextCell() const;
-  // Takes one. `then` is called when the next cell need not wait any longer.
+  // Takes one. `then` is called when the next cell need not wait any longer; null when none waits.
   void Take(Worker& worker, uint32_t next_cell, absl::AnyInvocable<void()> then);
 
   // A moment that can be gone back to, and its snapshot; valid until the loop's next turn.
@@ -93,6 +93,8 @@ class Snapshots {
   void GiveUpOldest(uint64_t held, uint64_t limit);
 
  private:
+  void EndHooksAfter(Worker& worker, absl::Duration delay);
+  void OnAnswer();
   void Add(std::unique_ptr<Snapshot> snapshot, uint32_t before_cell);
   void MeasureEvery(absl::Duration interval);
   void MeasureNow();
@@ -105,6 +107,8 @@ class Snapshots {
   std::vector<Entry> entries_;  // oldest first
   bool changed_;                // since the newest was taken, or asked for
   bool held_ = false;
+  bool asked_ = false;    // for one, and not answered yet
+  bool held_up_ = false;  // by what cells do at a fork: no more are taken of this worker
   absl::Duration last_cell_;
   absl::Duration cost_ = absl::Milliseconds(1);  // of the last one
   int worker_pid_ = -1;
@@ -115,6 +119,7 @@ class Snapshots {
   std::string dropped_;                  // why there are fewer than options_.kept, or empty
   EventLoop::TimerId idle_timer_ = 0;
   EventLoop::TimerId wait_timer_ = 0;
+  EventLoop::TimerId hooks_timer_ = 0;
   EventLoop::TimerId measure_timer_ = 0;
   // Counts what makes answers to earlier requests worthless: a snapshot asked for before a restore.
   uint64_t epoch_ = 0;

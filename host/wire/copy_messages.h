@@ -30,6 +30,9 @@ struct Copy {
   CELLAR_WIRE_FIELDS(self.request, self.kind, self.reseed, self.cautious)
 };
 
+// In place of a request, for a copy that begins to run.
+inline constexpr uint32_t kWakingCopy = ~0u;
+
 // How many descriptors it carries.
 inline constexpr size_t CopyFdCount(CopyKind kind) {
   switch (kind) {
@@ -47,10 +50,12 @@ struct Copied {
   static constexpr MessageType kType = MessageType::kCopied;
   uint32_t request = 0;
   std::string error;       // why there is no copy, or empty
+  bool held_up = false;    // because the host has ended a fork hook that took too long
   int32_t pid = 0;         // of the copy
   int32_t keeper_pid = 0;  // of a branch's keeper
   uint32_t fork_us = 0;    // how long the asked process stood still
-  CELLAR_WIRE_FIELDS(self.request, self.error, self.pid, self.keeper_pid, self.fork_us)
+  CELLAR_WIRE_FIELDS(self.request, self.error, self.held_up, self.pid, self.keeper_pid,
+                     self.fork_us)
 };
 
 // Says how much memory those processes hold. Only to a snapshot, which has nothing else to do.

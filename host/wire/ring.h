@@ -44,6 +44,8 @@ struct RingHeader {
   std::atomic<uint32_t> begun_cell;  // the worker's; the last that began, and perhaps ended
   // The cell a SIGINT is meant for: set by the host, set to 0 by the worker when it acts on it.
   std::atomic<uint32_t> interrupt_target;
+  // The host's: the copy (Copy::request) whose fork hooks the insistent signal is to end.
+  std::atomic<uint32_t> copy_target;
   alignas(64) std::atomic<uint32_t> pipes_generation;  // the host's; odd while it reads a pipe
   std::atomic<uint64_t> out_read;                      // bytes the host has taken from the pipes
   std::atomic<uint64_t> err_read;

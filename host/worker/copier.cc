@@ -22,6 +22,7 @@ void Copier::Ask(int channel, wire::Copy copy, const std::vector<int>& fds, Call
 void Copier::OnCopied(wire::Copied copied) {
   auto asked = waiting_.extract(copied.request);
   if (asked.empty()) return;
+  if (copied.held_up) return asked.mapped()(absl::DeadlineExceededError(copied.error));
   if (!copied.error.empty()) return asked.mapped()(absl::UnavailableError(copied.error));
   asked.mapped()(std::move(copied));
 }

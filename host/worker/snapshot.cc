@@ -72,6 +72,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Snapshot::Restore(Worker& former,
                                                  theirs = std::move(birth.worker_fds),
                                                  born = worker->WhenBorn()]() mutable {
     if (!*alive) return born(absl::UnavailableError("the snapshot has died"));
+    Continue();
     copier_.Ask(channel_.get(), {.kind = wire::CopyKind::kRestored}, fds, std::move(born));
   });
   return worker;
@@ -83,6 +84,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Snapshot::Branch(Worker& present, bool r
   CELLAR_RETURN_IF_ERROR(AddKeeper(birth));
   std::vector<int> fds = birth.Fds(wire::CopyFdCount(wire::CopyKind::kBranched));
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, MakeUnborn(loop_, birth, listener));
+  Continue();
   copier_.Ask(channel_.get(), {.kind = wire::CopyKind::kBranched, .reseed = reseed}, fds,
               present.SpareBranch(worker->WhenBorn()));
   return worker;
@@ -97,6 +99,11 @@ absl::StatusOr<std::unique_ptr<Worker>> BranchWorker(EventLoop& loop, Worker& so
   source.Copy({.kind = wire::CopyKind::kBranched, .reseed = reseed}, fds,
               source.SpareBranch(worker->WhenBorn()));
   return worker;
+}
+
+// A cell may have stopped it; then it could not do what it is asked to.
+void Snapshot::Continue() {
+  if (confirmed_ && pidfd_) SignalPidfd(pidfd_.get(), SIGCONT);
 }
 
 void Snapshot::Measure(const std::vector<int32_t>& pids, MeasureCallback done) {

@@ -49,6 +49,7 @@ class Snapshot {
   Snapshot(EventLoop& loop, UniqueFd channel, const wire::Copied& copied);
 
   absl::Status Watch();
+  void Continue();
   void OnChannel();
   bool Dispatch(const wire::Frame& frame);
   void OnGone();

@@ -24,8 +24,10 @@ constexpr absl::Duration kRingPoll = absl::Milliseconds(2);
 // After a pause the first output waits so long for what belongs to it: print() writes its text and
 // then the newline.
 constexpr absl::Duration kGathering = absl::Microseconds(200);
-// Between a worker's death and the keeper's word on how it died.
-constexpr absl::Duration kExitReport = absl::Milliseconds(200);
+// Between a worker's death and the keeper's word on how it died, on a machine that may be busy.
+constexpr absl::Duration kExitReport = absl::Seconds(2);
+// Between the end of its channel and its own end.
+constexpr absl::Duration kEndOfWorker = absl::Milliseconds(200);
 constexpr char kClosed[] = "its channel to the host was closed";
 constexpr char kOriginEnded[] = "the session that it branches off ended just then";
 constexpr size_t kMaxFaults = 64u << 10;
@@ -108,6 +110,8 @@ void Worker::Insist(uint32_t cell) {
   SignalWorker(wire::InsistSignal(), false);
 }
 
+void Worker::Continue() { SignalWorker(SIGCONT, false); }
+
 void Worker::DumpStacks() {
   has_dumped_ = true;
   SignalWorker(wire::DumpSignal(), false);
@@ -143,7 +147,7 @@ void Worker::Kill() {
   // Not left to the keeper alone: it may be stopped again.
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
   // Whoever was to fork it may be stopped too. When it goes on, it finds that the host has left.
-  if (pid_ < 0 && !finished_) EndUnborn(kExitReport, "was ended before it had started");
+  if (pid_ < 0 && !finished_) EndUnborn(kEndOfWorker, "was ended before it had started");
 }
 
 void Worker::GiveUp() {
@@ -162,6 +166,12 @@ void Worker::Copy(wire::Copy copy, const std::vector<int>& fds, Copier::Callback
     return done(absl::UnavailableError("the worker is busy or gone"));
   }
   copier_.Ask(channel_.socket(), copy, fds, std::move(done));
+}
+
+void Worker::EndForkHooks() {
+  timeline_.shared().copy_target.store(said_hello_ ? copier_.last_request() : wire::kWakingCopy);
+  SignalWorker(SIGCONT, false);
+  SignalWorker(wire::InsistSignal(), false);
 }
 
 void Worker::WhenCleared(bool is_clear, absl::AnyInvocable<void()> cleared) {
@@ -395,13 +405,16 @@ void Worker::OnKeeper() {
 void Worker::OnPidfd() {
   loop_.Unwatch(pidfd_.get());
   if (exit_known_ || finished_) return;
+  ContinueKeeper();
   exit_timer_ = loop_.After(kExitReport, [this] { OnKeeperGone(); });
 }
 
 // Without its keeper a worker cannot be looked after.
 void Worker::OnKeeperGone() {
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
-  if (exit_.reason.empty() && !exit_known_) {
+  if (!exit_.reason.empty() && !exit_known_) {
+    exit_.reason = "ended: " + exit_.reason;
+  } else if (!exit_known_) {
     SetReason(pid_ < 0 ? why_not_started_()
                        : absl::UnavailableError("ended because its keeper was killed"));
   }
@@ -411,7 +424,9 @@ void Worker::OnKeeperGone() {
 void Worker::OnChannelEnd() {
   // The end itself is told by the keeper; a worker that only closed its channel, or became another
   // program, will not come back.
-  closed_timer_ = loop_.After(kExitReport, [this] { Abandon(absl::DataLossError(kClosed)); });
+  closed_timer_ = loop_.After(kEndOfWorker, [this] {
+    if (exit_timer_ == 0) Abandon(absl::DataLossError(kClosed));
+  });
 }
 
 void Worker::OnGarbage(const absl::Status& why) { Abandon(why); }

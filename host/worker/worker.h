@@ -72,6 +72,8 @@ class Worker : private ChannelListener {
   void RepeatInterrupt(uint32_t cell);
   // As Interrupt, through a signal that a cell cannot have replaced by accident.
   void Insist(uint32_t cell);
+  // Lets it go on if it was stopped.
+  void Continue();
   // Makes the worker write its Python stacks, to be part of WorkerExit.
   void DumpStacks();
   // While paused, prints fill the ring and then wait: for a sink that cannot keep up. Frames still
@@ -91,6 +93,9 @@ class Worker : private ChannelListener {
 
   // Has the worker fork a copy of itself, which it does between cells. See wire::Copy.
   void Copy(wire::Copy copy, const std::vector<int>& fds, Copier::Callback done);
+  // Ends what a cell has registered to run at a fork, if that is what holds up the copy that this
+  // worker was asked for last, or that it is itself.
+  void EndForkHooks();
   // For a worker that another process is to fork: its answer goes here, also when this object is
   // gone by then.
   Copier::Callback WhenBorn();
@@ -111,6 +116,8 @@ class Worker : private ChannelListener {
   void ExpectWithin(absl::Duration time);
   // Whether it says that this is the last cell it began; also after its end.
   bool HasBegun(uint32_t cell) { return timeline_.shared().begun_cell.load() == cell; }
+  // Whether it says that it has begun that cell; it may have begun nested ones since.
+  bool HasReached(uint32_t cell) { return timeline_.shared().begun_cell.load() >= cell; }
 
  private:
   Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,

@@ -31,6 +31,7 @@ _linger, _stop_timers = _cellar.linger, _cellar.stop_timers
 
 _OK, _ERROR, _INTERRUPTED, _HELD = 0, 1, 2, 3  # wire::DoneStatus
 _DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
+_TURNS_TO_SETTLE_IN = 5  # of the loop, in a copy
 _MAX_FAILURES = 10  # of the loop in a row, without a single turn
 
 
@@ -159,6 +160,13 @@ class Runner:
         if snapshot.make_copy(self._loop, self._integrity):
             bridge.host.fail_awaited()
             self._is_new_copy = True
+            self._settle_in(_TURNS_TO_SETTLE_IN)
+
+    def _settle_in(self, turns):
+        """A timer that is due, or a task that it wakes, may end or block this copy. Then the host does not hear of it."""
+        if turns:
+            self._loop.call_soon(self._settle_in, turns - 1)
+        else:
             _cellar.send_hello("")
 
     def _on_execute(self, cell, code):
@@ -341,6 +349,13 @@ class Runner:
         # Unless the cell's own code ran on meanwhile and has had its KeyboardInterrupt.
         if task is self._task and _take_pending_interrupt():
             task.cancel()
+
+    def _on_forked_child(self):
+        """A cell has forked by a way of its own, so that _after_fork_in_child was not called."""
+        if self._task is None:
+            _exit(0)
+        self._loop.remove_reader(_cellar.channel_fd())
+        _set_wakeup_fd(-1)
 
     def _on_set(self, *request):
         host_requests.bind(self._namespace.globals, *request)

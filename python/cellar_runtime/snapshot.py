@@ -4,10 +4,15 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import asyncio
 import os
 import sys
+import time
 
 import _cellar
+import _imp
 from cellar_runtime import guard
 from cellar_runtime.lost_threads import LostThreads
+
+_sleep, _import_lock_is_held, _release_import_lock = time.sleep, _imp.lock_held, _imp.release_lock
+_ATTEMPTS, _BETWEEN_ATTEMPTS = 20, 0.001  # a thread that imports has the lock for microseconds
 
 _copying = False
 
@@ -20,6 +25,9 @@ def is_copying() -> bool:
 def make_copy(loop, integrity) -> bool:
     """Answers the host's request. Whether this process is the copy."""
     global _copying
+    if not _free_import_lock():
+        _cellar.refuse_copy("a thread holds the import lock")
+        return False
     try:
         lost = LostThreads()
         random = sys.modules.get("random")
@@ -47,6 +55,18 @@ def make_copy(loop, integrity) -> bool:
         _cellar.send_hello(f"the copy could not be woken: {guard.describe(error)}")
         os._exit(1)
     return True
+
+
+def _free_import_lock():
+    """A fork takes the lock, and waits for it with no way to be interrupted. False when a thread does not let go of it."""
+    for _ in range(_ATTEMPTS):
+        if not _import_lock_is_held():
+            return True
+        try:
+            _release_import_lock()  # left by a cell, if it is this thread's
+        except RuntimeError:
+            _sleep(_BETWEEN_ATTEMPTS)
+    return not _import_lock_is_held()
 
 
 def reseed_numpy() -> None:

@@ -328,3 +328,50 @@ import gc
 gc.callbacks.append(lambda *_: 1 / 0)
 gc.collect()
 5
+
+# %% ForkHookHangs | completes | says "5"
+import os, time
+os.register_at_fork(before=lambda: time.sleep(987))
+5
+
+# %% ForkHookHangsAfterwards | completes | says "5"
+import os, time
+os.register_at_fork(after_in_parent=lambda: time.sleep(987))
+5
+
+# %% ForkHookForks | completes | says "5"
+import os
+depth = 0
+def more():
+    global depth
+    depth += 1
+    if depth < 3: os.fork()
+os.register_at_fork(before=more, after_in_parent=more)
+5
+
+# %% LoggingLockHeld | completes | says "5"
+import logging, threading, time
+def hold():
+    logging._acquireLock()
+    held.set()
+    time.sleep(987)
+held = threading.Event()
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+5
+
+# %% ImportLockHeld | completes | says "5"
+import _imp, threading, time
+def hold():
+    _imp.acquire_lock()
+    held.set()
+    time.sleep(987)
+held = threading.Event()
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+5
+
+# %% ImportLockLeft | completes | says "5"
+import _imp
+_imp.acquire_lock()
+5

@@ -209,3 +209,57 @@ x = 5
 
 # %% Terminal | fails | says "/dev/tty"
 open('/dev/tty')
+
+# %% KeeperWithoutDescriptors | completes | says "5"
+import os, resource, subprocess
+resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (0, 0))
+subprocess.Popen(['sh', '-c', 'sleep 987 & sleep 987'], start_new_session=True)
+5
+
+# %% SiblingsStoppedThenDeath | dies | says "exited with code 3" | time-out 1000 ms
+import os, signal
+for entry in os.listdir('/proc'):
+    if not entry.isdigit() or int(entry) == os.getpid(): continue
+    try: parent = int(open(f'/proc/{entry}/stat').read().rsplit(')', 1)[1].split()[1])
+    except OSError: continue
+    if parent == os.getppid(): os.kill(int(entry), signal.SIGSTOP)
+os._exit(3)
+
+# %% RawFork | completes | says "forked True"
+import ctypes, os
+child = ctypes.CDLL(None).syscall(57)
+if child: os.waitpid(child, 0)
+print('forked', child != 0)
+
+# %% ForkOfTheCLibrary | completes | says "forked True"
+import ctypes, os
+child = ctypes.CDLL(None)._Fork()
+if child: os.waitpid(child, 0)
+print('forked', child != 0)
+
+# %% RawForkChildStays | completes | says "5"
+import ctypes, time
+if ctypes.CDLL(None).syscall(57) == 0: time.sleep(987)
+5
+
+# %% RawForkAwaits | completes | says "side True"
+import asyncio, ctypes
+child = ctypes.CDLL(None).syscall(57)
+await asyncio.sleep(0.05)
+print('side', child != 0)
+
+# %% RawForkOfACallback | completes | says "5"
+import asyncio, ctypes
+asyncio.get_running_loop().call_soon(ctypes.CDLL(None).syscall, 57)
+await asyncio.sleep(0.05)
+5
+
+# %% ParentOfARawForkWaits | any ending | time-out 300 ms
+import ctypes, time
+if ctypes.CDLL(None).syscall(56, 0x4000 | 17, 0, 0, 0, 0) == 0: time.sleep(987)
+5
+
+# %% KeeperStoppedThenDeath | dies | says "exited with code 3" | time-out 1000 ms
+import os, signal
+os.kill(os.getppid(), signal.SIGSTOP)
+os._exit(3)
