@@ -1,19 +1,54 @@
 """Modules of the runtime that few sessions need: imported on first use, so that no worker starts later for them."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
-import sys
+import builtins
 from importlib import import_module
 
-_path = list(sys.path)  # of the template, which knows no directory of a user
+from cellar_runtime.library import MODULES, SYS
+
+_PACKAGE = "cellar_runtime"
+_MISSING = object()
+_names, _whole_names = builtins.__dict__, builtins.__dict__.copy()
+# Of the template, which knows neither a directory of a user nor what cells have done to the import system.
+_search = {name: SYS[name].copy() for name in ("path", "meta_path", "path_hooks", "path_importer_cache")}
+_loaded = {}
+_own = {}
+
+
+def remember() -> None:
+    """Called in the template, and after each import: which modules are the runtime's own."""
+    _own.update((name, module) for name, module in MODULES.items() if name.startswith(_PACKAGE))
 
 
 def load(name: str):
-    """The module. What it imports is the standard library's, also where a session's directory has files of such names."""
-    module = sys.modules.get(name)
-    if module is not None:
-        return module
-    before, sys.path[:] = list(sys.path), _path
+    """The module. What it imports is the standard library's, also where a session's directory has files of such names or
+    a cell has changed how modules are found."""
+    if name not in _loaded:
+        _loaded[name] = _import(name)
+    return _loaded[name]
+
+
+def _import(name):
+    search = {each: SYS.get(each) for each in _search}
+    changed = {each: _names.get(each, _MISSING) for each, value in _whole_names.items() if _names.get(each) is not value}
+    SYS.update({each: value.copy() for each, value in _search.items()})
+    _names.update(_whole_names)
+    _drop_forged_modules()
     try:
-        return import_module(name)
+        module = import_module(name)
+        remember()
+        return module
     finally:
-        sys.path[:] = before
+        SYS.update(search)
+        for each, value in changed.items():
+            if value is _MISSING:
+                del _names[each]
+            else:
+                _names[each] = value
+
+
+def _drop_forged_modules():
+    for name in [name for name in MODULES if type(name) is str and name.startswith(_PACKAGE)]:
+        if name not in _own:
+            del MODULES[name]
+    MODULES.update(_own)
