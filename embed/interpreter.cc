@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "embed/audit_hooks.h"
 #include "embed/frozen_modules.h"
 #include "embed/native_threads.h"
 
@@ -72,6 +73,7 @@ absl::Status StartInterpreter(const wire::Start& start) {
   if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
   PyConfig_Clear(&config);
   CELLAR_RETURN_IF_ERROR(ToStatus(status));
+  FindAuditHooks();
   return start.site_packages.empty() ? absl::OkStatus() : AdoptPackages(start);
 }
 

@@ -15,6 +15,7 @@
 #include <set>
 #include <utility>
 
+#include "embed/audit_hooks.h"
 #include "embed/bridge.h"
 #include "embed/fork_guard.h"
 #include "embed/held_locks.h"
@@ -273,6 +274,24 @@ bool BeginCellInWorker(uint32_t cell) {
   return BeginCell(cell);
 }
 
+// run_code(code, globals): as exec and eval, which would ask the audit hooks of cells first.
+PyObject* RunCode(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  if (count != 2 || !PyCode_Check(args[0]) || !PyDict_Check(args[1])) {
+    PyErr_SetString(PyExc_TypeError, "run_code(code, globals)");
+    return nullptr;
+  }
+  return PyEval_EvalCode(args[0], args[1], args[1]);
+}
+
+// dict_version(dict): another one after each change of it.
+PyObject* DictVersion(PyObject*, PyObject* dict) {
+  if (!PyDict_Check(dict)) {
+    PyErr_SetString(PyExc_TypeError, "dict_version(dict)");
+    return nullptr;
+  }
+  return PyLong_FromUnsignedLongLong(reinterpret_cast<PyDictObject*>(dict)->ma_version_tag);
+}
+
 PyMethodDef kQuickFunctions[] = {
     {"guarded", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(GuardedCall)), METH_FASTCALL,
      nullptr},
@@ -280,6 +299,12 @@ PyMethodDef kQuickFunctions[] = {
      nullptr},
     {"bind_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(BindStream)),
      METH_FASTCALL, nullptr},
+    {"dict_version", DictVersion, METH_O, nullptr},
+    {"is_whole_stream", IsWholeStream, METH_O, nullptr},
+    {"unaudited", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(UnauditedCall)),
+     METH_FASTCALL, nullptr},
+    {"run_code", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(RunCode)), METH_FASTCALL,
+     nullptr},
     {}};
 
 }  // namespace
@@ -317,6 +342,8 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("take_pending_interrupt", &TakePendingInterrupt);
   m.def("restore_interrupts", &RestoreInterrupts);
   m.def("restore_descriptors", [] { return Worker().output.RestoreDescriptors(); });
+  m.def("audit_hooks", [] { return py::reinterpret_steal<py::list>(AuditHooks()); });
+  m.def("remove_audit_hooks", &RemoveAuditHooks);
   m.def("is_forked_child", &IsForkedChild);
   m.def("current_cell", &CurrentCell);
   m.def("limit_memory", &LimitMemory);

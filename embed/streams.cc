@@ -20,6 +20,9 @@ PyTypeObject* g_stream_type = nullptr;
 struct StreamState {
   wire::StreamId stream;
   bool quick;  // open, and encoding to UTF-8
+  // As they were when the stream was bound: not owned, and only compared.
+  PyObject* buffer;
+  PyTypeObject* buffer_type;
 };
 
 StreamState& StateOf(PyObject* self) {
@@ -102,7 +105,7 @@ PyTypeObject* MakeStreamType() {
   PyType_Slot slots[] = {{Py_tp_methods, kStreamMethods}, {}};
   PyType_Spec spec = {"_cellar.TextStream",
                       static_cast<int>(g_text_io->tp_basicsize + sizeof(StreamState)), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE, slots};
   return reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, base));
 }
 
@@ -124,8 +127,26 @@ PyObject* BindStream(PyObject*, PyObject* const* args, Py_ssize_t count) {
     PyErr_SetString(PyExc_TypeError, "bind_stream(stream, number)");
     return nullptr;
   }
-  StateOf(args[0]) = {static_cast<wire::StreamId>(PyLong_AsLong(args[1])), EncodesUtf8(args[0])};
+  PyObject* buffer = PyObject_GetAttrString(args[0], "buffer");
+  if (buffer == nullptr) return nullptr;
+  StateOf(args[0]) = {static_cast<wire::StreamId>(PyLong_AsLong(args[1])), EncodesUtf8(args[0]),
+                      buffer, Py_TYPE(buffer)};
+  Py_DECREF(buffer);
   Py_RETURN_NONE;
+}
+
+PyObject* IsWholeStream(PyObject*, PyObject* stream) {
+  static PyObject* const name = PyUnicode_InternFromString("buffer");
+  const StreamState& state = StateOf(stream);
+  if (!state.quick) Py_RETURN_FALSE;
+  PyObject* buffer = PyObject_GetAttr(stream, name);
+  bool whole = buffer != nullptr && buffer == state.buffer && Py_TYPE(buffer) == state.buffer_type;
+  // Methods of its own, or that it is closed, would stand in its dictionary.
+  PyObject** attributes = whole ? _PyObject_GetDictPtr(buffer) : nullptr;
+  if (attributes != nullptr && *attributes != nullptr) whole = PyDict_GET_SIZE(*attributes) == 0;
+  Py_XDECREF(buffer);
+  PyErr_Clear();
+  return PyBool_FromLong(whole);
 }
 
 bool WriteOutput(wire::StreamId stream, std::string_view text) {

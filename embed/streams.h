@@ -19,6 +19,10 @@ void InstallStreams(Output& output, PyObject* cell_variable, PyObject* thread_or
 PyTypeObject* TextStreamType();
 PyObject* BindStream(PyObject* self, PyObject* const* args, Py_ssize_t count);
 
+// is_whole_stream(stream): whether one that was bound is open, and its encoding and its buffer are
+// as they were.
+PyObject* IsWholeStream(PyObject* self, PyObject* stream);
+
 // Writes for the code that is running now; waits for room without the GIL. False with an exception
 // set when a signal handler raised meanwhile.
 bool WriteOutput(wire::StreamId stream, std::string_view text);

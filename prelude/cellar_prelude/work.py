@@ -55,7 +55,7 @@ def pipeline(items, *stages, concurrency=4) -> list:
 
 def _listed(helper, what, values):
     try:
-        return list(values)
+        return [value for value in values]  # list() of an iterator without end heeds no interrupt
     except TypeError:
         if hasattr(values, "__iter__"):
             raise  # of the user's own iterator

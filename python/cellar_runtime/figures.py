@@ -5,17 +5,18 @@ Never imports matplotlib; a cell that does not use it pays one dictionary lookup
 
 __builtins__ = __import__("builtins").__dict__.copy()
 
-import sys
 from io import BytesIO
 from os import environ
 from weakref import WeakSet
 
 from cellar_runtime import display, guard, import_hooks, mime
+from cellar_runtime.library import MODULES
 
 _PYPLOT = "matplotlib.pyplot"
 _PYPLOT_FIGURES = "matplotlib._pylab_helpers"  # where pyplot keeps its open figures
 
 _shown = WeakSet()  # figures shown since the last flush
+_given_up = None  # the pyplot that had to be interrupted: some cell has put it together
 
 
 def install() -> None:
@@ -27,7 +28,7 @@ def install() -> None:
 
 def flush_figures() -> None:
     """Ends a cell: shows each open pyplot figure the cell has not shown yet, and closes all."""
-    if _PYPLOT in sys.modules:
+    if _PYPLOT in MODULES and MODULES[_PYPLOT] is not _given_up:
         try:
             _show_open_figures()
         except guard.FAILURES:
@@ -38,11 +39,20 @@ def flush_figures() -> None:
 
 def _show_open_figures() -> None:
     try:
-        for manager in sys.modules[_PYPLOT_FIGURES].Gcf.get_all_fig_managers():
+        for manager in MODULES[_PYPLOT_FIGURES].Gcf.get_all_fig_managers():
             if manager.canvas.figure not in _shown:
                 display.display(manager.canvas.figure)
     finally:
-        sys.modules[_PYPLOT].close("all")
+        _close_all()
+
+
+def _close_all() -> None:
+    global _given_up
+    try:
+        MODULES[_PYPLOT].close("all")
+    except KeyboardInterrupt:
+        _given_up = MODULES[_PYPLOT]
+        raise
 
 
 def _figure_bundle(figure) -> dict:

@@ -7,6 +7,8 @@ interruptible.
 
 __builtins__ = __import__("builtins").__dict__.copy()
 
+import types
+
 # What a user's method may raise and still only count as "this method failed".
 FAILURES = (Exception, SystemExit)
 
@@ -14,6 +16,9 @@ _read_name = type.__dict__["__name__"].__get__
 _read_qualname = type.__dict__["__qualname__"].__get__
 _read_module = type.__dict__["__module__"].__get__
 mro = type.__dict__["__mro__"].__get__
+_function_type, _method_type = types.FunctionType, types.MethodType
+_read_code = _function_type.__dict__["__code__"].__get__
+_read_function = _method_type.__dict__["__func__"].__get__
 
 
 def type_name(cls: type) -> str:
@@ -45,6 +50,13 @@ def qualified_names(cls: type) -> list[str]:
 def is_one_of(cls: type, types: tuple[type, ...]) -> bool:
     """Whether cls is among types, without asking a metaclass for `__eq__` or `__hash__`."""
     return any(cls is each for each in types)
+
+
+def code_of(function: object) -> object:
+    """The code that a call of it runs, where it is a function of Python, or a method; otherwise None."""
+    if type(function) is _method_type:
+        function = _read_function(function)
+    return _read_code(function) if type(function) is _function_type else None
 
 
 def safe_repr(obj: object) -> str:

@@ -2,13 +2,16 @@
 modules."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
-import builtins
+import asyncio
 import faulthandler
 import signal
 import sys
 from errno import EINVAL
 
 import _cellar
+from cellar_runtime import guard, tracebacks
+from cellar_runtime.builtin_names import BuiltinNames
+from cellar_runtime.library import SYS, Library
 from cellar_runtime.loop_parts import LoopParts
 from cellar_runtime.stdin import Stdin
 from cellar_runtime.streams import make_stream
@@ -18,10 +21,10 @@ _enable_faults, _faults_enabled, _register_dump = (
     faulthandler.enable, faulthandler.is_enabled, faulthandler.register)
 _recursion_limit, _set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
 _trace, _set_trace, _profile, _set_profile = sys.gettrace, sys.settrace, sys.getprofile, sys.setprofile
+_set_running_loop, _is_whole_stream, _unaudited = (
+    asyncio._set_running_loop, _cellar.is_whole_stream, _cellar.unaudited)
 
 _MAX_NAMED = 5  # in a notice
-_NAMES, _WHOLE_NAMES, _MISSING = builtins.__dict__, builtins.__dict__.copy(), object()
-_MODULES, _CORE_MODULES = sys.modules, ("builtins", "sys", "os", "io", "threading", "asyncio", "__main__")
 _LEAST_RECURSION, _USUAL_RECURSION = 200, 1000  # frames; what the runtime itself needs is far below the first
 _USUAL_OPEN_FILES = 1024
 
@@ -32,15 +35,28 @@ class Integrity:
     def __init__(self, wakeup_fd: int, loop_parts: LoopParts):
         self.wakeup_fd = wakeup_fd  # of the loop: a signal just before it goes to sleep must wake it
         self._loop_parts = loop_parts
+        self._library = Library()
+        self._builtins = BuiltinNames()
         self.stdin = Stdin()
         self._stdout = make_stream(1)
         self._stderr = make_stream(2)
+        self._ask = None
         self._repaired_since = []  # between cells, and not announced yet
-        self._modules = _MODULES.copy()
         self._faults = _cellar.faults_fd()
         _register_dump(_cellar.dump_signal(), file=self._faults, all_threads=True, chain=False)
-        sys.__stdin__, sys.__stdout__, sys.__stderr__ = self.stdin, self._stdout, self._stderr
         self.restore()
+
+    def answer_stdin(self, ask) -> None:
+        """What stdin asks for its lines."""
+        self._ask = self.stdin.ask = ask
+
+    def renew_stdin(self) -> None:
+        """Before each cell."""
+        try:
+            self.stdin.renew()
+        except Exception:  # a cell has taken it apart
+            self.stdin = Stdin()
+            self.stdin.ask = self._ask
 
     def restore(self) -> list[str]:
         """Repairs, and names what had to be repaired."""
@@ -48,7 +64,9 @@ class Integrity:
         if _recursion_limit() < _LEAST_RECURSION:  # first: the rest would fail
             _set_recursion_limit(_USUAL_RECURSION)
             repaired.append("the recursion limit")
-        repaired += self._restore_modules() + self._restore_streams()
+        repaired += shortened(self._builtins.put_back_broken())
+        repaired += self._library.put_back_modules()
+        self._restore_streams(repaired)
         if _cellar.restore_descriptors():
             repaired.append("file descriptors 0-2")
         if _cellar.restore_interrupts():
@@ -70,18 +88,33 @@ class Integrity:
             repaired.append("sys.setprofile")
         return repaired
 
-    def restore_for_loop(self, failure: Exception, again: bool) -> None:
+    def check(self) -> None:
+        """Restores; raises where that is not possible."""
+        self._repaired_since = self.restore()
+
+    def restore_for_loop(self, failure: BaseException, again: bool) -> None:
         """After the loop has failed: puts back what it needs, builtins that cells have removed or replaced, and the
         limit of open files; when it fails again at once, also what it is made of."""
-        broken = self.changed_builtins()
-        self._repaired_since += shortened([f"builtins.{name}" for name in broken])
-        _NAMES.update({name: _WHOLE_NAMES[name] for name in broken})
+        self._restore_builtins()
         if again:
-            self._repaired_since += shortened(self._loop_parts.put_back())
+            _set_running_loop(None)  # it has left without saying so, if that is what is broken
+            self._restore_parts()
         if isinstance(failure, OSError) and failure.errno == EINVAL:
             # poll() refuses to look at more descriptors than may be open.
             _cellar.limit_open_files(_USUAL_OPEN_FILES)
             self._repaired_since.append("the limit of open files")
+
+    def restore_for_runtime(self) -> None:
+        """After the runtime itself has failed: puts back all that it is known to need."""
+        self._restore_builtins()
+        self._restore_parts()
+
+    def restore_for_magics(self) -> bool:
+        """After they have failed, which use much of the library: puts all of it back. Whether there was anything to do."""
+        before = len(self._repaired_since)
+        self.restore_for_runtime()
+        self._repaired_since += shortened(self._library.put_back_values())
+        return len(self._repaired_since) > before
 
     def note_repair(self, what: str) -> None:
         """Of what is not put back here; to be announced with the rest."""
@@ -89,37 +122,55 @@ class Integrity:
 
     def changed_builtins(self) -> list[str]:
         """The names of builtins that cells have removed or replaced."""
-        return [name for name, value in _WHOLE_NAMES.items() if _NAMES.get(name, _MISSING) is not value]
+        return self._builtins.changed()
+
+    def put_back_failing(self, error: BaseException, interrupted: bool) -> None:
+        """After an error of a cell: puts back the builtins in which it arose, and removes audit hooks in which it did,
+        unless they refuse only what they mean to refuse."""
+        hooks = _cellar.audit_hooks()
+        if not hooks and not self.changed_builtins():
+            return
+        is_hooked = _unaudited(self._put_back_builtins, error, hooks)
+        if is_hooked and (interrupted or not _can_compile()):
+            self._remove_audit_hooks()
+
+    def _put_back_builtins(self, error, hooks):
+        """Whether the error arose in one of the hooks."""
+        codes = tracebacks.codes_of(error)
+        self._repaired_since += self._builtins.put_back_failing(codes)
+        return any(id(guard.code_of(hook)) in codes for hook in hooks)
 
     def flush(self) -> None:
         """Flushes what the cell wrote, also into a stream it put in the place of ours."""
-        for stream in (getattr(sys, "stdout", None), getattr(sys, "stderr", None)):
+        for stream in (SYS.get("stdout"), SYS.get("stderr")):
             if stream is not self._stdout and stream is not self._stderr and stream is not None:
                 stream.flush()
 
-    def _restore_modules(self):
-        if sys.modules is not _MODULES:
-            sys.modules = _MODULES
-        elif all(name in _MODULES for name in _CORE_MODULES):
-            return []
-        for name, module in self._modules.items():
-            _MODULES.setdefault(name, module)
-        return ["sys.modules"]
+    def _restore_builtins(self):
+        self._repaired_since += shortened(self._builtins.put_back(self._builtins.changed()))
 
-    def _restore_streams(self):
-        repaired = []
-        if _is_closed(self._stdout):
+    def _remove_audit_hooks(self):
+        _cellar.remove_audit_hooks()
+        self._repaired_since.append("audit hooks")
+
+    def _restore_parts(self):
+        if _cellar.audit_hooks():
+            self._remove_audit_hooks()  # they may refuse or hold up anything
+        self._repaired_since += self._library.put_back_classes()
+        self._repaired_since += shortened(self._loop_parts.put_back() + self._library.put_back_names())
+
+    def _restore_streams(self, repaired):
+        if not _is_whole_stream(self._stdout):
             self._stdout = make_stream(1)
-        if _is_closed(self._stderr):
+        if not _is_whole_stream(self._stderr):
             self._stderr = make_stream(2)
         for name, stream in (("stdin", self.stdin), ("stdout", self._stdout), ("stderr", self._stderr)):
-            if getattr(sys, name, None) is not stream:
-                setattr(sys, name, stream)
+            if SYS.get(name) is not stream:
+                SYS[name] = SYS[f"__{name}__"] = stream
                 repaired.append(f"sys.{name}")
             for method in ("write", "flush"):
                 if stream.__dict__.pop(method, None) is not None:
                     repaired.append(f"sys.{name}.{method}")
-        return repaired
 
 
 def shortened(names: list[str]) -> list[str]:
@@ -130,8 +181,9 @@ def shortened(names: list[str]) -> list[str]:
     return shown
 
 
-def _is_closed(stream):
+def _can_compile():
     try:
-        return stream.closed
-    except ValueError:  # detached from its buffer
-        return True
+        _cellar.guarded(compile, "0", "<check>", "eval")
+    except BaseException:
+        return False
+    return True

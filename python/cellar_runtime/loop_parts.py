@@ -1,7 +1,9 @@
-"""What the event loop is made of, as it was before the first cell: modules and classes of the library, of which a cell may
-replace any name."""
+"""What the event loop, and what leads to a cell, are made of, as it was before the first cell: modules and classes of the
+library, of which a cell may replace any name."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
+import _ast
+import _weakrefset
 import asyncio
 import collections
 import contextvars
@@ -14,38 +16,40 @@ from asyncio import base_events, events, futures, selector_events, tasks, unix_e
 from types import ModuleType
 
 _MISSING = object()
-_set_running_loop = asyncio._set_running_loop
 _MODULES = (asyncio, base_events, collections, contextvars, events, futures, heapq, selector_events, selectors, socket, tasks,
             threading, time, unix_events)
+_CLASSES = (events.Handle, events.TimerHandle, _weakrefset.WeakSet,
+            _ast.AST, _ast.mod, _ast.Module, _ast.Expression, _ast.stmt, _ast.Expr, _ast.expr)
+_set_in_class, _delete_from_class = type.__setattr__, type.__delattr__
 
 
 class LoopParts:
-    """Puts back what a loop cannot do without. Only for a loop that keeps failing: cells may well have a clock of their own."""
+    """Puts back what a loop cannot do without. Only for one that keeps failing: cells may well have a clock of their own."""
 
     def __init__(self, loop, selector):
-        self._modules = [(module, _fixed(module)) for module in _MODULES]
-        self._classes = [(cls, _fixed(cls), frozenset(vars(cls))) for cls in (
-            *type(loop).__mro__, *type(selector).__mro__, events.Handle, events.TimerHandle)]
+        self._modules = [(module.__name__, module.__dict__, _fixed(module)) for module in _MODULES]
+        self._classes = [(cls, _fixed(cls), frozenset(vars(cls)))
+                         for cls in (*type(loop).__mro__, *type(selector).__mro__, *_CLASSES)]
 
     def put_back(self) -> list[str]:
         """Names what it had to put back."""
-        _set_running_loop(None)  # the loop has left without saying so, if that is what is broken
         repaired = []
         for cls, whole, names in self._classes:
             for name in vars(cls).keys() - names:  # it would hide what the class inherits
-                delattr(cls, name)
+                _delete_from_class(cls, name)
                 repaired.append(f"{cls.__name__}.{name}")
-            repaired += _put_back(cls, whole)
-        for module, whole in self._modules:
-            repaired += _put_back(module, whole)
+            for name in _broken(vars(cls), whole):
+                _set_in_class(cls, name, whole[name])
+                repaired.append(f"{cls.__name__}.{name}")
+        for module, names, whole in self._modules:
+            broken = _broken(names, whole)
+            names.update({name: whole[name] for name in broken})
+            repaired += [f"{module}.{name}" for name in broken]
         return repaired
 
 
-def _put_back(part, whole):
-    broken = [name for name, value in whole.items() if vars(part).get(name, _MISSING) is not value]
-    for name in broken:
-        setattr(part, name, whole[name])
-    return [f"{part.__name__}.{name}" for name in broken]
+def _broken(names, whole):
+    return [name for name, value in whole.items() if names.get(name, _MISSING) is not value]
 
 
 def _fixed(part):

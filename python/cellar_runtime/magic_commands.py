@@ -6,6 +6,7 @@ import importlib
 import os
 import re
 import shlex
+import stat
 import subprocess
 import sys
 
@@ -297,6 +298,8 @@ def _expand(text, frame):
 
 
 def _compiled(path):
+    if not stat.S_ISREG(os.stat(path).st_mode):  # a device has no end
+        raise ValueError(f"{path} is not a regular file")
     with open(path, "rb") as file:
         return compile(file.read(), path, "exec", dont_inherit=True)
 

@@ -33,6 +33,24 @@ class Namespace:
 
     def restore(self) -> list[str]:
         """Puts back what Python itself expects of a module, and names what a cell had removed or replaced."""
+        return self._without_odd_keys(self._put_back_own)
+
+    def _without_odd_keys(self, step, *args):
+        """Takes a step; where it fails because of them, removes keys that are no plain strings. One that has the hash of
+        a name is asked whether it is that name, and may do anything."""
+        try:
+            return step(*args)
+        except BaseException as error:
+            items = list(self.globals.items())
+            names = [item for item in items if type(item[0]) is str]
+            if len(names) < len(items):
+                self.globals.clear()
+                self.globals.update(names)
+            if len(names) == len(items) or issubclass(type(error), KeyboardInterrupt):
+                raise
+        return step(*args)
+
+    def _put_back_own(self):
         names = self.globals
         broken = [name for name in self._own if name not in names]
         if names.get("__builtins__") is not self._own["__builtins__"] and "__builtins__" not in broken:
@@ -65,6 +83,9 @@ class Namespace:
 
     def remember_result(self, cell: int, value) -> None:
         """Keeps Out[cell] and moves `_`, `__`, `___` on, unless the user has given `_` a value of his own."""
+        self._without_odd_keys(self._keep_result, cell, value)
+
+    def _keep_result(self, cell, value):
         self._outputs[cell] = value
         self.globals[f"_{cell}"] = value
         if self.globals.get("_", self._recent[0]) is self._recent[0]:  # del _ gives it back

@@ -11,8 +11,8 @@ import sys
 import _cellar
 import cellar_prelude
 from cellar_runtime import (
-    bridge, cell_origin, cell_sources, display, figures, guard, host_requests, import_hooks, ipython_display, late_import,
-    snapshot, stdin, tracebacks, user_modules)
+    bridge, cell_origin, cell_sources, display, exit_cleanup, figures, guard, host_requests, import_hooks, ipython_display,
+    late_import, snapshot, stdin, tracebacks, user_modules)
 from cellar_runtime.cell_origin import CELL
 from cellar_runtime.integrity import Integrity, shortened
 from cellar_runtime.memory_limit import MemoryLimit
@@ -20,19 +20,21 @@ from cellar_runtime.namespace import Namespace
 from cellar_runtime.session_loop import make_loop
 from cellar_runtime.source import Compiler, is_coroutine, with_plain_newlines
 
-_EXEC, _EVAL = exec, eval
-_current_task, _CancelledError, _exit = asyncio.current_task, asyncio.CancelledError, os._exit
+_current_task, _leave_task, _CancelledError = asyncio.current_task, asyncio.tasks._leave_task, asyncio.CancelledError
+_exit, _write = os._exit, os.write
 _environment, _chdir, _fsdecode = os.environb, os.chdir, os.fsdecode
 _Task = asyncio.Task  # made without the loop's factory, which cells may set
-_guarded, _GuardedCoroutine = _cellar.guarded, _cellar.GuardedCoroutine
+_guarded, _unaudited, _run_code = _cellar.guarded, _cellar.unaudited, _cellar.run_code
+_GuardedCoroutine = _cellar.GuardedCoroutine
 _set_wakeup_fd, _take_pending_interrupt = signal.set_wakeup_fd, _cellar.take_pending_interrupt
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
-_linger, _stop_timers = _cellar.linger, _cellar.stop_timers
+_linger, _stop_timers, _was_interrupted = _cellar.linger, _cellar.stop_timers, _cellar.was_interrupted
 
 _OK, _ERROR, _INTERRUPTED, _HELD = 0, 1, 2, 3  # wire::DoneStatus
 _DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
 _TURNS_TO_SETTLE_IN = 5  # of the loop, in a copy
 _MAX_FAILURES = 10  # of the loop in a row, without a single turn
+_MAX_EXITS = 1000  # the same, by SystemExit or KeyboardInterrupt: each may be that of a callback that was waiting
 
 
 class Runner:
@@ -59,7 +61,7 @@ class Runner:
         display.install(_publish)
         bridge.host.install(self._run_nested)
         cellar_prelude.bridge.connect(bridge.host)
-        self._integrity.stdin.ask = bridge.host.ask_line
+        self._integrity.answer_stdin(bridge.host.ask_line)
         import_hooks.after_import("getpass", stdin.hook_getpass(self._integrity.stdin))
         self._loop.listen(_cellar.channel_fd(), self._on_readable)
 
@@ -74,6 +76,7 @@ class Runner:
         """The life of a forked worker with its host."""
         self._serve()
         atexit._run_exitfuncs()
+        exit_cleanup.stop_resource_tracker()
 
     def rehearse(self) -> None:
         """In the template: runs the cell that waits in the channel."""
@@ -99,15 +102,15 @@ class Runner:
                     self._integrity.restore_for_loop(cause, again=self._failures > 1)
                 self._loop.call_soon(self._on_turn)
                 self._loop.run_forever()
-            except (KeyboardInterrupt, SystemExit):
-                # Escaped from a task or callback that is not the cell's. The loop itself is sound: go on.
-                pass
-            except Exception as error:
+            except BaseException as error:
                 # A cell has broken what asyncio needs; if it cannot be put back, the loop will fail for ever. Or a
                 # cell's signal handler has raised, which it does wherever it is called: hence no more is done here.
-                failure = error
                 self._failures += 1
-                if self._failures > _MAX_FAILURES:
+                if issubclass(type(error), SystemExit) and self._failures == 1:
+                    continue  # of a task or callback that is not the cell's; the loop itself is sound
+                failure = error
+                is_exit = issubclass(type(error), (KeyboardInterrupt, SystemExit))
+                if self._failures > (_MAX_EXITS if is_exit else _MAX_FAILURES):
                     raise
 
     def _on_turn(self):
@@ -176,7 +179,11 @@ class Runner:
         except BaseException as error:
             # A cell's signal handler raises wherever it is called, also while its cell is given its end.
             if self._unfinished is not None and self._task is None:
-                self._finish(cell, self._fail(cell, error))
+                status = _ERROR
+                try:
+                    status = self._fail(cell, error)
+                finally:
+                    self._finish(cell, status)
 
     def _run_cell(self, cell, text):
         """Runs a plain cell to its end, here and now. One that awaits becomes a task: that costs two turns of the loop."""
@@ -184,29 +191,70 @@ class Runner:
         interrupted = _begin_cell(cell)
         status = _OK
         try:
-            self._announce_repairs(cell)
-            self._integrity.stdin.renew()
+            self._surely(self._announce_repairs, cell)
             if interrupted:
                 raise KeyboardInterrupt
             if self._enter_error is not None:
                 error, self._enter_error = self._enter_error, None
                 raise error
             self._load_modules(cell)
-            program = self._compile(cell, text)
+            program = self._surely(self._compile, cell, text)
             self._memory_limit.hold()
             if program.awaits:
-                self._task = _Task(self._run_awaiting(cell, program), loop=self._loop, context=self._context)
+                self._task = self._surely(self._make_task, cell, program)
                 return
             self._run_plain(cell, program)
         except BaseException as error:
             status = self._fail(cell, error)
         self._finish(cell, status)
 
+    def _surely(self, step, cell, *args):
+        """Takes a step on the way to the cell's own code. If that fails and the cell is not to blame, an earlier one has
+        broken what it takes: that is put back. Where this does not help, no later cell would run either, so the worker
+        ends, and the session goes on without what broke it."""
+        try:
+            return _unaudited(step, cell, *args)
+        except BaseException as error:
+            if _was_interrupted() or _unaudited(self._is_sound, error):
+                raise
+        self._integrity.restore_for_runtime()
+        try:
+            self._announce_repairs(cell)
+            return _unaudited(step, cell, *args)
+        except BaseException as error:
+            if _was_interrupted() or _unaudited(self._is_sound, error):
+                raise
+            _give_up(error)
+
+    def _is_sound(self, error):
+        """Whether another cell would come to its code, after this one has failed on the way."""
+        if issubclass(type(error), (SyntaxError, MemoryError)):
+            return True
+        try:
+            _guarded(self._compiler.compile, "<check>", "0\n0")
+            _guarded(self._integrity.check)
+            _guarded(self._namespace.restore)
+            _Task(_nothing(), loop=self._loop)
+        except BaseException:
+            return False
+        return True
+
+    def _make_task(self, cell, program):
+        stranger = _current_task(self._loop)
+        if stranger is not None:
+            _leave_task(self._loop, stranger)  # a cell has entered it, and no other task could begin
+        running = self._run_awaiting(cell, program)
+        try:
+            return _Task(running, loop=self._loop, context=self._context)
+        except BaseException:
+            running.close()
+            raise
+
     def _run_plain(self, cell, program):
         if program.body is not None:
-            _guarded(_EXEC, program.body, self._namespace.globals)
+            _guarded(_run_code, program.body, self._namespace.globals)
         if program.value is not None:
-            self._take_result(cell, program, _guarded(_EVAL, program.value, self._namespace.globals))
+            self._take_result(cell, program, _guarded(_run_code, program.value, self._namespace.globals))
 
     async def _run_awaiting(self, cell, program):
         status = _OK
@@ -215,14 +263,16 @@ class Runner:
                 if code is None:
                     value = None
                 elif is_coroutine(code):
-                    value = await _GuardedCoroutine(_EVAL(code, self._namespace.globals))
+                    value = await _GuardedCoroutine(_run_code(code, self._namespace.globals))
                 else:
-                    value = _guarded(_EVAL, code, self._namespace.globals)
+                    value = _guarded(_run_code, code, self._namespace.globals)
             self._take_result(cell, program, value)
         except BaseException as error:
+            status = _ERROR
             status = self._fail(cell, error)
-        self._task = None
-        self._finish(cell, status)
+        finally:
+            self._task = None
+            self._finish(cell, status)
 
     def _compile(self, cell, text):
         name = f"<cell {cell}>"
@@ -235,15 +285,26 @@ class Runner:
         try:
             return self._compiler.compile(name, text)
         except SyntaxError:
-            program = late_import.load("cellar_runtime.magics").compile_cell(self._compiler, self._namespace, name, text)
+            program = self._compile_magics(name, text)
             if program is None:
                 raise
             return program
 
+    def _compile_magics(self, name, text):
+        for is_last in (False, True):
+            try:
+                magics = late_import.load("cellar_runtime.magics")
+                return magics.compile_cell(self._compiler, self._namespace, name, text)
+            except SyntaxError:
+                raise
+            except Exception:
+                if is_last or not self._integrity.restore_for_magics():
+                    raise
+
     def _take_result(self, cell, program, value):
         if value is not None and not program.quiet:
-            self._namespace.remember_result(cell, value)
-            _guarded(display.publish_result, value)
+            _guarded(self._namespace.remember_result, cell, value)
+            _guarded(_unaudited, display.publish_result, value)
 
     def _fail(self, cell, error):
         self._had_timers |= _stop_timers()  # first of all: see _on_execute
@@ -257,7 +318,8 @@ class Runner:
             self._had_timers |= _stop_timers()
             self._memory_limit.relax()
             if self._loop.listen_again():
-                self._integrity.note_repair("readers of the event loop")
+                self._integrity.wakeup_fd = self._loop.wakeup_fd()
+                self._integrity.note_repair("the event loop")
             _guarded(figures.flush_figures)
             _guarded(self._integrity.flush)
         except BaseException as error:
@@ -306,23 +368,28 @@ class Runner:
 
     def _report(self, cell, error):
         """Sends the error of a cell; returns the cell's status."""
+        status = _unaudited(self._send_error, cell, error)
+        self._integrity.put_back_failing(error, status == _INTERRUPTED)
+        self._announce_changed_builtins(cell)
+        return status
+
+    def _send_error(self, cell, error):
         if _cellar.is_forked_child():
             _leave_forked_child(error)
         _take_pending_interrupt()  # the cell has ended; what is left is not to be disturbed
-        interrupted = _cellar.was_interrupted() and isinstance(
-            error, (KeyboardInterrupt, _CancelledError))
-        if interrupted and isinstance(error, _CancelledError):
-            error = KeyboardInterrupt().with_traceback(error.__traceback__)
+        kind = type(error)  # not isinstance(), which would ask the error for its class
+        interrupted = _was_interrupted() and issubclass(kind, (KeyboardInterrupt, _CancelledError))
+        if interrupted and issubclass(kind, _CancelledError):
+            error = KeyboardInterrupt().with_traceback(tracebacks.traceback_of(error))
         try:
             ename, evalue, text, exit_code = _guarded(tracebacks.format_error, error)
         except BaseException as second:
             # Interrupted while a hostile __str__ was running, most likely.
-            ename, evalue = type(error).__name__, f"<not shown: {type(second).__name__} while it was formatted>"
+            ename = guard.type_name(type(error))
+            evalue = f"<not shown: {guard.type_name(type(second))} while it was formatted>"
             text, exit_code = f"{ename}: {evalue}\n", None
         _cellar.send_error(cell, *(part.encode("utf-8", "backslashreplace") for part in (ename, evalue, text)),
                            exit_code)
-        if not interrupted:
-            self._announce_changed_builtins(cell)
         return _INTERRUPTED if interrupted else _ERROR
 
     def _announce_changed_builtins(self, cell):
@@ -332,7 +399,8 @@ class Runner:
             _cellar.send_notice(cell, f"builtins that cells have changed: {', '.join(shortened(changed))}")
 
     def _announce_repairs(self, cell):
-        repaired = self._integrity.restore() + self._namespace.restore()
+        self._integrity.renew_stdin()
+        repaired = self._integrity.restore() + _guarded(self._namespace.restore)
         if repaired:
             _cellar.send_notice(cell, "put back after an earlier cell changed it: " + ", ".join(repaired))
 
@@ -383,6 +451,7 @@ def build() -> None:
     """Called once, in the template, when everything is imported."""
     global worker
     worker = Runner()
+    late_import.remember()
 
 
 def _publish(kind, entries, metadata, display_id):
@@ -395,6 +464,16 @@ def _set_variables(environment):
             _environment.pop(name, None)
         else:
             _environment[name] = value
+
+
+async def _nothing():
+    """What a task may be made of."""
+
+
+def _give_up(error):
+    reason = f"cellar: cells have broken this Python: {guard.describe(error)}\n"
+    _write(2, reason.encode("utf-8", "backslashreplace"))
+    _exit(1)
 
 
 def _leave_forked_child(error):

@@ -2,6 +2,7 @@
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import asyncio
+import select
 import selectors
 import socket
 
@@ -9,6 +10,8 @@ import _cellar
 from cellar_runtime.loop_parts import LoopParts
 
 _PollSelector = selectors.PollSelector
+_read_from_self = asyncio.SelectorEventLoop._read_from_self
+_POLLIN, _POLLOUT = select.POLLIN, select.POLLOUT
 
 
 class SessionLoop(asyncio.SelectorEventLoop):
@@ -20,6 +23,34 @@ class SessionLoop(asyncio.SelectorEventLoop):
         self._ssock, self._csock = _moved_high(self._ssock), _moved_high(self._csock)
         self._add_reader(self._ssock.fileno(), self._read_from_self)
 
+    def _run_once(self):
+        """A turn. Where no timers wait, as mostly, there is nothing in it that cells can replace with what hangs or raises."""
+        if self._scheduled or self._debug:
+            return super()._run_once()
+        ready = self._ready
+        keys = self._selector._fd_to_key
+        for fd, event in self._selector._selector.poll(0 if ready or self._stopping else None):
+            key = keys.get(fd)
+            if key is None:
+                continue
+            reader, writer = key.data
+            # As in asyncio, trouble with a descriptor is for its reader and its writer.
+            if event & ~_POLLOUT and reader is not None:
+                if reader._cancelled:
+                    self._remove_reader(key.fileobj)
+                else:
+                    ready.append(reader)
+            if event & ~_POLLIN and writer is not None:
+                if writer._cancelled:
+                    self._remove_writer(key.fileobj)
+                else:
+                    ready.append(writer)
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if not handle._cancelled:
+                handle._run()
+        handle = None  # what it holds must not live until the next turn
+
     def parts(self):
         return LoopParts(self, self._selector)
 
@@ -27,18 +58,59 @@ class SessionLoop(asyncio.SelectorEventLoop):
         """Calls back when there is something to read, whatever cells do to the loop."""
         self._add_reader(fd, callback)
         self._listens_to = fd, callback, self._selector.get_key(fd)
+        self._own = self._selector, self._ready
+        self._count_attributes()
 
     def listen_again(self):
         """Puts back what wakes the loop, if a cell has taken it away. True when it had."""
-        fd, callback, key = self._listens_to
-        keys = self._selector._fd_to_key
-        if keys.get(fd) is key and self._ssock.fileno() in keys:
-            return False
+        try:
+            selector, ready = self._own
+            fd, _, key = self._listens_to
+            keys = selector._fd_to_key
+            if (keys.get(fd) is key and self._ssock.fileno() in keys and self._csock.fileno() >= 0
+                    and self._selector is selector and self._ready is ready and type(self._scheduled) is list
+                    and not self._closed):
+                # Attributes that were not there are a cell's, and may hide methods.
+                return len(self.__dict__) + len(selector.__dict__) != self._attributes and self._drop_overrides()
+        except Exception:  # of what stands in the place of a part
+            pass
+        self._drop_overrides()
+        self._mend()
+        return True
+
+    def _mend(self):
+        fd, callback, _ = self._listens_to
+        self._selector, self._ready = self._own
+        if type(self._scheduled) is not list:
+            self._scheduled = []
+        self._closed = False
         if self._selector.get_map() is None:
             self._selector = _PollSelector()
+        if self._ssock.fileno() < 0 or self._csock.fileno() < 0:
+            self._forget_self_pipe()
+            self._make_self_pipe()
         self._add_reader(self._ssock.fileno(), self._read_from_self)
         self.listen(fd, callback)
-        return True
+
+    def _forget_self_pipe(self):
+        """Its sockets are closed: under their numbers there may be others by now."""
+        for key in list(self._selector.get_map().values()):
+            reader = key.data[0] if type(key.data) is tuple else None
+            if reader is not None and getattr(reader._callback, "__func__", None) is _read_from_self:
+                self._selector.unregister(key.fd)
+
+    def _count_attributes(self):
+        self._attributes = 0
+        self._attributes = len(self.__dict__) + len(self._own[0].__dict__)
+
+    def _drop_overrides(self):
+        dropped = False
+        for part in (self, self._own[0]):
+            for name in [name for name in part.__dict__ if callable(getattr(type(part), name, None))]:
+                del part.__dict__[name]
+                dropped = True
+        self._count_attributes()
+        return dropped
 
     def renew_self_pipe(self):
         """In a copy of the process: what it has is the original's too."""

@@ -5,6 +5,8 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import io
 import sys
 
+from cellar_runtime.fixed_class import FixedClass
+
 
 class StdinNotAvailable(RuntimeError):
     """Raised where a cell reads standard input and there is none."""
@@ -14,7 +16,7 @@ class StdinNotAvailable(RuntimeError):
                          "pass the value in the code")
 
 
-class Stdin(io.TextIOBase):
+class Stdin(io.TextIOBase, metaclass=FixedClass):
     """A text stream that asks for each line when it is read; remembers whether somebody tried in vain."""
 
     def __init__(self):
@@ -63,7 +65,7 @@ class Stdin(io.TextIOBase):
         return False
 
 
-class _Bytes(io.BufferedIOBase):
+class _Bytes(io.BufferedIOBase, metaclass=FixedClass):
     """The same as bytes."""
 
     def __init__(self, ask_line):

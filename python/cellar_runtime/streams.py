@@ -4,16 +4,14 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import io
 
 import _cellar
+from cellar_runtime.fixed_class import FixedClass
 
 
-class _Bytes(io.BufferedIOBase):
-    """The `buffer` of an output stream. Unbuffered, so that bytes and text keep their order."""
+class _Bytes(io.BufferedIOBase, metaclass=FixedClass):
+    """The `buffer` of an output stream. Unbuffered, so that bytes and text keep their order. Has no attributes of its own:
+    that shows a cell's."""
 
     mode = "wb"
-
-    def __init__(self, number, name):
-        self._number = number
-        self.name = name
 
     def write(self, data):
         if self.closed:
@@ -34,11 +32,18 @@ class _Bytes(io.BufferedIOBase):
         return False
 
 
+class _StdoutBytes(_Bytes):
+    _number, name = 1, "<stdout>"
+
+
+class _StderrBytes(_Bytes):
+    _number, name = 2, "<stderr>"
+
+
 def make_stream(number: int) -> io.TextIOBase:
     """The text stream for fd 1 or 2."""
-    name = "<stdout>" if number == 1 else "<stderr>"
-    stream = _cellar.TextStream(_Bytes(number, name), encoding="utf-8", errors="backslashreplace",
-                                write_through=True)
+    buffer = _StdoutBytes() if number == 1 else _StderrBytes()
+    stream = _cellar.TextStream(buffer, encoding="utf-8", errors="backslashreplace", write_through=True)
     stream.mode = "w"
     _cellar.bind_stream(stream, number)
     return stream

@@ -54,6 +54,20 @@ def format_error(exc: BaseException) -> tuple[str, str, str, int | None]:
     return ename, evalue, text, None
 
 
+def traceback_of(exc: BaseException):
+    """Its traceback, whatever its class says."""
+    return _read_traceback(exc)
+
+
+def codes_of(exc: BaseException) -> set[int]:
+    """The ids of the code objects that it came through."""
+    codes, entry = set(), _read_traceback(exc)
+    while entry is not None:
+        codes.add(id(entry.tb_frame.f_code))
+        entry = entry.tb_next
+    return codes
+
+
 def _exit_status(code: object) -> int:
     """The status a process would end with."""
     if code is None:

@@ -21,6 +21,14 @@ class WithoutMatplotlib(unittest.TestCase):
             sys.modules.pop("matplotlib.pyplot", None)
             figures.flush_figures()
 
+    def test_a_pyplot_that_had_to_be_interrupted_is_left_alone(self):
+        close = unittest.mock.Mock(side_effect=KeyboardInterrupt)
+        with unittest.mock.patch.dict(sys.modules, {"matplotlib.pyplot": unittest.mock.Mock(close=close)}):
+            with self.assertRaises(KeyboardInterrupt):
+                figures.flush_figures()
+            figures.flush_figures()
+        close.assert_called_once()
+
 
 @unittest.skipIf(matplotlib is None, "matplotlib is not installed")
 class FiguresTest(unittest.TestCase):

@@ -69,6 +69,12 @@ class GuardTest(unittest.TestCase):
     def test_a_class_without_a_usable_module_keeps_its_name(self):
         self.assertEqual(guard.qualified_name(type("Odd", (), {"__module__": 5})), "Odd")
 
+    def test_code_is_that_of_functions_and_methods(self):
+        function = lambda: 0
+        self.assertIs(guard.code_of(function), function.__code__)
+        self.assertIs(guard.code_of(self.setUp), type(self).setUp.__code__)
+        self.assertIsNone(guard.code_of(len))
+
     def test_surrogates_become_valid_text(self):
         self.assertEqual(guard.valid_text("a\ud800b"), "a\ufffdb")
         self.assertEqual(guard.valid_text("end\udcff"), "end\ufffd")

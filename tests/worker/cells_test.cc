@@ -187,9 +187,17 @@ TEST_F(CellsTest, BrokenBuiltinsAreRepairedAndSaid) {
   Run("builtins.__dict__.clear()");
   EXPECT_THAT(Run("len([x]), [n for n in range(2)]"), ResultIs("(1, [0, 1])"));
   // What does no harm stays as the cell made it.
-  Run("builtins.answer = 42\nbuiltins.sorted = 'mine'");
-  EXPECT_THAT(Run("answer, sorted"), ResultIs("(42, 'mine')"));
-  EXPECT_THAT(Run("sorted([])").notices, ::testing::ElementsAre(HasSubstr("changed: sorted")));
+  Run("builtins.answer = 42\nbuiltins.sorted = reversed");
+  EXPECT_THAT(Run("answer, sorted is reversed"), ResultIs("(42, True)"));
+  EXPECT_THAT(Run("sorted(5)").notices, ::testing::ElementsAre(HasSubstr("changed: sorted")));
+}
+
+TEST_F(CellsTest, ABuiltinInWhichACellFailsIsPutBack) {
+  Run("import builtins\ndef fail(*_): 1 / 0\nbuiltins.sorted = builtins.print = fail");
+  EXPECT_TRUE(Run("print('x')").error.has_value());
+  const CellOutcome after = Run("print('x')\nsorted([2, 1])");
+  EXPECT_THAT(after, ResultIs("[1, 2]"));
+  EXPECT_THAT(after.notices, ::testing::ElementsAre(HasSubstr("builtins.print")));
 }
 
 TEST_F(CellsTest, ASignalHandlerThatRaisesBetweenCellsEndsNothing) {

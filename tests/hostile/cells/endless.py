@@ -104,6 +104,17 @@ threading.Event().wait()
 import asyncio, time
 await asyncio.get_running_loop().run_in_executor(None, time.sleep, 987)
 
+# %% CancellationThatHidesItsClass | interrupted | says "state kept" | time-out 300 ms
+import asyncio
+class Odd(BaseException):
+    __class__ = property(lambda self: 1 / 0)
+try: await asyncio.sleep(60)
+except asyncio.CancelledError: raise Odd
+
+# %% PipelineWithoutEnd | interrupted | says "state kept" | time-out 300 ms
+import itertools
+pipeline(itertools.count(), str)
+
 # %% ShieldedTask | interrupted | says "state kept" | time-out 300 ms
 import asyncio
 async def stubborn():
@@ -141,6 +152,12 @@ class Slow:
     def _repr_html_(self):
         while True: pass
 Slow()
+
+# %% FiguresWithoutEnd | interrupted | says "state kept" | time-out 300 ms
+import sys, types
+def hang(*_):
+    while True: pass
+sys.modules['matplotlib.pyplot'] = types.SimpleNamespace(close=hang)
 
 # %% DelWithoutEnd | any ending | says "timed out" | time-out 300 ms
 class Slow:

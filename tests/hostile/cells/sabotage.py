@@ -8,12 +8,43 @@ for name in ('print', 'len', 'isinstance', 'open'): delattr(builtins, name)
 import builtins
 builtins.print = builtins.getattr = builtins.RuntimeError = None
 
+# %% BuiltinsHang | completes
+import builtins
+def hang(*_, **__):
+    while True: pass
+for name in ('len', 'isinstance', 'getattr', 'range', 'min', 'print', 'repr', '__build_class__'): setattr(builtins, name, hang)
+
+# %% BuiltinsExit | completes
+import builtins
+def leave(*_, **__): raise SystemExit
+for name in ('len', 'isinstance', 'getattr', 'range', 'min', 'print', 'repr', '__import__'): setattr(builtins, name, leave)
+
+# %% ExceptionsReplaced | completes
+import builtins
+class Other(BaseException): pass
+for name, value in list(vars(builtins).items()):
+    if isinstance(value, type) and issubclass(value, BaseException): setattr(builtins, name, Other)
+
+# %% BuiltinsClassRaises | completes | says "5"
+import builtins, types
+class Angry(types.ModuleType):
+    def __getattribute__(self, name): raise ZeroDivisionError(name)
+builtins.__class__ = Angry
+5
+
 # %% AllBuiltinsRemoved | any ending
 import builtins
 vars(builtins).clear()
 
 # %% BuiltinsOfTheNamespace | completes
 __builtins__ = {}
+
+# %% NamesThatCompareBadly | completes
+class Odd:
+    def __init__(self, name): self.name = name
+    def __hash__(self): return hash(self.name)
+    def __eq__(self, other): raise ZeroDivisionError('compared')
+for name in ('_', '__builtins__', '__name__', 'In', 'Out'): globals()[Odd(name)] = globals().pop(name)
 
 # %% NamespaceCleared | completes | forgets names
 globals().clear()
@@ -32,6 +63,45 @@ sys.modules.clear()
 # %% CoreModulesRemoved | completes
 import sys
 for name in ('builtins', 'sys', 'os', 'asyncio', 'io'): sys.modules.pop(name, None)
+
+# %% EveryModuleNone | completes | says "5"
+import sys
+for name in list(sys.modules): sys.modules[name] = None
+5
+
+# %% EveryModuleEmptied | any ending
+import sys
+for module in list(sys.modules.values()):
+    if module is not sys.modules['__main__'] and not module.__name__.startswith(('cellar', '_cellar')): vars(module).clear()
+
+# %% RuntimeModulesReplaced | completes | says "5"
+import sys
+for name in list(sys.modules):
+    if name.startswith(('cellar', '_cellar')): sys.modules[name] = 5
+5
+
+# %% SysClassRaises | completes | says "5"
+import sys, types
+class Angry(types.ModuleType):
+    def __getattribute__(self, name): raise ZeroDivisionError(name)
+sys.__class__ = Angry
+5
+
+# %% SysClassExits | completes | says "5"
+import sys, types
+class Angry(types.ModuleType):
+    __class__ = property(lambda self: exit())
+    def __getattribute__(self, name): raise SystemExit(name)
+sys.__class__ = Angry
+5
+
+# %% SysOfProperties | completes | says "5"
+import sys, types
+class Angry(types.ModuleType):
+    stdout = stderr = property(lambda self: 1 / 0)
+    modules = path = property(lambda self: {})
+sys.__class__ = Angry
+5
 
 # %% ImportPathGone | completes
 import sys
@@ -52,6 +122,47 @@ selectors.PollSelector.select = None
 # %% LoopPatched | completes
 import asyncio
 asyncio.BaseEventLoop._run_once = asyncio.BaseEventLoop.call_soon = asyncio.Handle._run = None
+
+# %% LoopMarkedClosed | completes | says "5"
+import asyncio
+asyncio.get_running_loop()._closed = True
+5
+
+# %% LoopWithoutItsParts | completes | says "5"
+import asyncio
+loop = asyncio.get_running_loop()
+loop._ready = loop._scheduled = loop._selector = None
+5
+
+# %% LoopOfOtherMethods | completes | says "5"
+import asyncio, time
+loop = asyncio.get_running_loop()
+loop.call_soon = loop._run_once = loop.time = lambda *_, **__: 1 / 0
+loop._selector.select = lambda timeout=None: time.sleep(987)
+5
+
+# %% AnotherTaskEntered | completes | says "5"
+import asyncio
+asyncio.tasks._enter_task(asyncio.get_running_loop(), 'nobody')
+5
+
+# %% WeakSetPatched | completes | says "5"
+import _weakrefset
+_weakrefset.WeakSet.add = _weakrefset.WeakSet.discard = None
+5
+
+# %% AstPatched | completes | says "5"
+import ast
+ast.Expr._fields = ast.Module._fields = ast.Expression.__init__ = None
+5
+
+# %% EveryObjectClosed | completes | says "5"
+import gc
+for thing in gc.get_objects():
+    try:
+        if hasattr(thing, 'close') and not isinstance(thing, type): thing.close()
+    except BaseException: pass
+5
 
 # %% LoopModuleEmptied | completes
 from asyncio import base_events
@@ -194,6 +305,26 @@ import sys
 sys.stdout.write = sys.stderr.flush = lambda *_: 1 / 0
 5
 
+# %% StreamClassPatched | fails | says "immutable"
+import sys
+type(sys.stdout).write = lambda *_: 1 / 0
+
+# %% StreamBufferPatched | fails | says "immutable"
+import sys
+sys.stdout.buffer._number = 'x'
+sys.stdout.reconfigure(encoding='ascii')
+type(sys.stdout.buffer).write = None
+
+# %% StreamOfAnotherEncoding | completes | says "5"
+import sys
+sys.stdout.reconfigure(encoding='cp037')
+5
+
+# %% StdinTakenApart | completes | says "5"
+import sys
+sys.stdin.renew = sys.stdin.buffer = sys.stdin.ask = None
+5
+
 # %% StreamsDetached | completes | says "5"
 import sys
 sys.stdout.detach()
@@ -308,6 +439,26 @@ def hook(event, _):
     if armed and event in ('compile', 'exec', 'object.__getattr__'): raise RuntimeError(event)
 sys.addaudithook(hook)
 armed = False
+5
+
+# %% AuditHookRaisesForEver | completes
+import sys
+sys.addaudithook(lambda *_: 1 / 0)
+
+# %% AuditHookExits | completes
+import sys
+def hook(*_): raise SystemExit
+sys.addaudithook(hook)
+
+# %% AuditHookHangs | completes
+import sys
+def hook(event, _):
+    while event in ('compile', 'exec'): pass
+sys.addaudithook(hook)
+
+# %% AuditHookCompiles | completes | says "5"
+import sys
+sys.addaudithook(lambda *_: compile('1', 'x', 'eval'))
 5
 
 # %% LowRecursionLimit | any ending

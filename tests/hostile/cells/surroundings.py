@@ -196,6 +196,17 @@ import concurrent.futures
 pool = concurrent.futures.ProcessPoolExecutor(2)
 pool.submit(abs, -5).result()
 
+# %% DeviceAsAProgram | fails | says "not a regular file"
+%run /dev/zero
+
+# %% DeviceLoaded | fails | says "not a regular file"
+%load /dev/zero
+
+# %% SharedMemoryLeft | completes | says "5"
+from multiprocessing.shared_memory import SharedMemory
+block = SharedMemory(create=True, size=1 << 20)
+5
+
 # %% InputAsked | fails | says "no standard input"
 input('name? ')
 

@@ -1,0 +1,94 @@
+import asyncio
+import os
+import sys
+import types
+import unittest
+
+sys.modules.setdefault("_cellar", types.SimpleNamespace()).move_high = lambda fd: fd
+
+from cellar_runtime import session_loop
+
+
+class SessionLoopTest(unittest.TestCase):
+    def setUp(self):
+        self.loop = session_loop.make_loop()
+        self.reading, self.writing = os.pipe()
+        self.loop.listen(self.reading, self._on_readable)
+        self.heard = b""
+
+    def tearDown(self):
+        asyncio.set_child_watcher(None)
+        asyncio.set_event_loop(None)
+        self.loop.close()
+        os.close(self.reading)
+        os.close(self.writing)
+
+    def _on_readable(self):
+        self.heard += os.read(self.reading, 100)
+
+    def run_for(self, coroutine):
+        return self.loop.run_until_complete(asyncio.wait_for(coroutine, 5))
+
+    def assert_listens(self):
+        os.write(self.writing, b"x")
+        self.loop.call_soon(self.loop.stop)
+        self.loop.run_forever()
+        self.assertEqual(self.heard, b"x")
+
+    def test_a_whole_loop_is_left_alone(self):
+        self.assertFalse(self.loop.listen_again())
+        self.assert_listens()
+
+    def test_sockets_and_threads_wake_it_without_timers(self):
+        async def answer():
+            server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            rest = await reader.read()
+            writer.close()
+            server.close()
+            return rest, await self.loop.run_in_executor(None, abs, -1)
+
+        self.assertEqual(self.loop.run_until_complete(answer()), (b"", 1))
+
+    def test_timers_run_in_order(self):
+        async def wait():
+            order = []
+            for delay in (0.02, 0.01, 0):
+                self.loop.call_later(delay, order.append, delay)
+            await asyncio.sleep(0.05)
+            return order
+
+        self.assertEqual(self.run_for(wait()), [0, 0.01, 0.02])
+
+    def test_a_cancelled_callback_does_not_run(self):
+        calls = []
+        self.loop.call_soon(calls.append, 1).cancel()
+        self.loop.call_soon(self.loop.stop)
+        self.loop.run_forever()
+        self.assertEqual(calls, [])
+
+    def test_what_a_cell_takes_away_is_put_back(self):
+        def close_sockets():
+            self.loop._ssock.close()
+            self.loop._csock.close()
+
+        for break_it in (
+                lambda: self.loop.remove_reader(self.reading), lambda: self.loop._selector.close(), close_sockets,
+                lambda: setattr(self.loop, "_closed", True), lambda: setattr(self.loop, "_ready", None),
+                lambda: setattr(self.loop, "_scheduled", None), lambda: setattr(self.loop, "_selector", None),
+                lambda: setattr(self.loop, "call_soon", None), lambda: setattr(self.loop, "_run_once", None),
+                lambda: setattr(self.loop._selector, "select", None)):
+            break_it()
+            self.assertTrue(self.loop.listen_again())
+            self.assertFalse(self.loop.listen_again())
+            self.heard = b""
+            self.assert_listens()
+
+    def test_an_attribute_that_hides_nothing_stays(self):
+        self.loop.name = "mine"
+        self.assertFalse(self.loop.listen_again())
+        self.assertEqual(self.loop.name, "mine")
+
+
+if __name__ == "__main__":
+    unittest.main()
