@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "host/base/utf8.h"
 #include "notebook/json_scanner.h"
 #include "notebook/json_string.h"
 
@@ -57,13 +58,18 @@ bool IsSoundJson(std::string_view json) {
 // Encoded surrogates would come out as escapes that no one can write back; any other invalid byte
 // comes out as U+FFFD.
 std::string WithoutSurrogates(std::string_view text) {
-  std::string clean(text);
-  for (size_t at = clean.find('\xED'); at != std::string::npos; at = clean.find('\xED', at + 1)) {
-    const bool is_surrogate =
-        at + 2 < clean.size() && static_cast<unsigned char>(clean[at + 1]) >= 0xA0;
-    if (is_surrogate) clean.replace(at, 3, "\xFF");
+  constexpr char kLead = '\xED';
+  std::string clean;
+  size_t rest = 0;  // where what has not been copied begins
+  for (size_t at = text.find(kLead); at != std::string_view::npos; at = text.find(kLead, at + 1)) {
+    const bool is_surrogate = at + 2 < text.size() &&
+                              static_cast<unsigned char>(text[at + 1]) >= 0xA0 &&
+                              IsUtf8Continuation(text[at + 1]) && IsUtf8Continuation(text[at + 2]);
+    if (!is_surrogate) continue;
+    clean.append(text.substr(rest, at - rest)).push_back('\xFF');
+    rest = at + 3;
   }
-  return clean;
+  return clean.append(text.substr(rest));
 }
 
 class OutputWriter {

@@ -50,6 +50,20 @@ TEST(ExecutedDocumentTest, EverythingElseStaysByteForByte) {
                 R"({"cell_type":"raw","source":""}]}  )");
 }
 
+TEST(ExecutedDocumentTest, EncodedSurrogatesAreReplacedHoweverManyTheyAre) {
+  constexpr size_t kMany = 1'000'000;  // more than can be taken out of a text one by one
+  std::string text = "퟿\xED\xED\xA0";
+  std::string shown = R"("퟿\ufffd\ufffd\ufffd)";
+  for (size_t i = 0; i < kMany; ++i) {
+    text += "\xED\xA0\x80";
+    shown += R"(\ufffd)";
+  }
+  const std::string before =
+      R"({"nbformat":4,"cells":[{"cell_type":"code","source":"","outputs":[]}]})";
+  const std::string after = Ran(before, RecordOf({{.text = text + "end"}}));
+  EXPECT_NE(after.find(shown + "end\""), std::string::npos);
+}
+
 TEST(ExecutedDocumentTest, OutputsAreWrittenInTheStyleOfTheFile) {
   const std::string before =
       "{\n  \"cells\": [\n    {\n      \"cell_type\": \"code\",\n      \"execution_count\": null,\n"
