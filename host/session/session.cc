@@ -153,7 +153,11 @@ void Session::Start(CellJob job) {
   variables_.Set(job.request.environment, next_cell_);
   cells_.outer = MakeCell(std::move(job));
   cells_.outer->waits_for_snapshot = !worker_ready_ && snapshots_.WantedBeforeNextCell();
-  if (!cells_.outer->waits_for_snapshot) SendCell();
+  if (cells_.outer->waits_for_snapshot) {
+    cells_.outer->outcome.execution_count = next_cell_;  // should it be killed before it is sent
+  } else {
+    SendCell();
+  }
   if (interrupted) Interrupt(*cells_.outer);
 }
 
