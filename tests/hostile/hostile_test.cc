@@ -166,7 +166,8 @@ class HostileTest : public CallsTest, public testing::WithParamInterface<Mode> {
       const absl::Duration when =
           std::min(*guest.cell->killed_after * kSlowness, guest.timeout / 2);
       loop_->After(when, [this, name = guest.cell->name] {
-        if (Session* session = registry_->Find(name)) kill(session->worker_pid(), SIGKILL);
+        Session* session = registry_->Find(name);
+        if (session != nullptr && session->worker_pid() > 0) kill(session->worker_pid(), SIGKILL);
       });
     }
   }
