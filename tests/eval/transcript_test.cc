@@ -67,6 +67,24 @@ TEST(TranscriptTest, BoundsTheTextOfDisplays) {
                       "\n[4 bytes more of this output in the structured result]");
 }
 
+TEST(TranscriptTest, HtmlThatHasNoRoomIsNotRead) {
+  EXPECT_EQ(
+      TranscriptOfCell(
+          Complete({Shown({{"text/plain", MimeKind::kText, std::string(50 * 1024, 'a')}}),
+                    Shown({{"text/html", MimeKind::kText, "<b>bold</b>"}})})),
+      std::string(50 * 1024, 'a') + "\n[11 bytes more of this output in the structured result]");
+}
+
+TEST(TranscriptTest, ManyDisplaysOfMuchHtmlAndLittleTextAreReadOnlyUntilItIsEnough) {
+  std::string html = "<b>short</b>";
+  html.append(100 * 1024 - html.size(), ' ');
+  const CellOutput shown = Shown({{"text/html", MimeKind::kText, html}});
+  EXPECT_EQ(TranscriptOfCell(Complete({shown, shown, shown, shown})),
+            "**short**\n**short**\n"
+            "**short**\n[44 KB more of this output in the structured result]\n"
+            "[100 KB more of this output in the structured result]");
+}
+
 TEST(TranscriptTest, HasTheTracebackWhole) {
   const std::string traceback =
       "Traceback (most recent call last):\n  File \"<cell 1>\", line 1\nValueError: x";
