@@ -85,6 +85,24 @@ TEST(TranscriptTest, ManyDisplaysOfMuchHtmlAndLittleTextAreReadOnlyUntilItIsEnou
             "[100 KB more of this output in the structured result]");
 }
 
+TEST(TranscriptTest, SaysOfATextThatIsInAFileOnlyWhereItIs) {
+  CellOutput output = Shown({{"text/html", MimeKind::kText, "<p>start</p>"}});
+  output.saved = {
+      {.mime = "text/html", .bytes = 20 << 20, .artifact_id = "id", .artifact_path = "/a/id"}};
+  EXPECT_EQ(TranscriptOfCell(Complete({output})),
+            "start\n[text/html, 20.0 MB: artifact://id (/a/id)]");
+}
+
+TEST(TranscriptTest, TellsDataThatIsNotInAFileFromDataThatIsNowhere) {
+  CellOutput kept = Shown({{"image/png", MimeKind::kBytes, std::string(2048, 'x')}});
+  kept.saved = {{.mime = "image/png", .bytes = 2048, .error = "disk full"}};
+  CellOutput lost = Shown({});
+  lost.saved = {{.mime = "image/png", .bytes = 2048, .error = "disk full"}};
+  EXPECT_EQ(TranscriptOfCell(Complete({kept, lost})),
+            "[image/png, 2 KB: in the structured result, not in a file: disk full]\n"
+            "[image/png, 2 KB: not kept: disk full]");
+}
+
 TEST(TranscriptTest, HasTheTracebackWhole) {
   const std::string traceback =
       "Traceback (most recent call last):\n  File \"<cell 1>\", line 1\nValueError: x";
