@@ -1,4 +1,5 @@
 // The program `cellar`: argv to commands. What a command does is in its own file.
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -23,12 +24,21 @@
 #include "host/console/terminal.h"
 #include "host/console/text_width.h"
 
+namespace {
+
+constexpr int kMappedBlockBytes = 256 * 1024;
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace cellar::host;
   // Cells run as the same user: without this they could read the host's environment and take its
   // descriptors.
   prctl(PR_SET_DUMPABLE, 0);
   signal(SIGPIPE, SIG_IGN);
+  // The data of a large display goes back to the system as soon as it is freed. Left alone, glibc
+  // raises the limit with the first such block and then keeps what comes after (mallopt(3)).
+  mallopt(M_MMAP_THRESHOLD, kMappedBlockBytes);
   cellar::RaiseOpenFileLimit();
   UseUtf8();
 

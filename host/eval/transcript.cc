@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,9 +15,14 @@
 namespace cellar::host {
 namespace {
 
-// Of text of displays and results in one cell; that of streams was bounded by the sink.
-constexpr size_t kDisplayBudget = 50 * 1024;
 constexpr size_t kMaxHeadingBytes = 200;
+
+// What the displays and results of one cell may still take; streams were bounded by the sink.
+struct DisplayBudget {
+  size_t shown_bytes = 50 * 1024;
+  // To read HTML costs time, above all where little text comes of it.
+  size_t read_bytes = 256 * 1024;
+};
 
 // For headings and the like: a newline in a title must not start a line that looks like output.
 std::string OneLine(std::string_view text) {
@@ -39,47 +45,56 @@ void AddRemark(std::string_view remark, std::string& text) {
   if (!remark.empty()) AddBlock(absl::StrCat("[", Printable(remark), "]"), text);
 }
 
-void AddDisplayText(std::string_view shown, size_t& budget, std::string& text) {
-  const size_t kept = Utf8BorderBefore(shown, std::min(budget, shown.size()));
-  budget -= kept;
-  if (kept > 0) AddBlock(shown.substr(0, kept), text);
-  if (kept == shown.size()) return;
-  AddRemark(absl::StrCat(SpokenSize(shown.size() - kept),
-                         " more of this output in the structured result"),
-            text);
+// What is saved has a line that says where the whole is.
+void AddDisplayText(const MimeData& entry, bool is_saved, DisplayBudget& budget,
+                    std::string& text) {
+  const size_t wanted = budget.shown_bytes == 0 ? 0 : budget.read_bytes;
+  const size_t read = Utf8BorderBefore(entry.data, std::min(wanted, entry.data.size()));
+  const std::string readable = ReadableText({entry.type, entry.data.substr(0, read)});
+  const size_t shown = Utf8BorderBefore(readable, std::min(budget.shown_bytes, readable.size()));
+  budget.read_bytes -= read;
+  budget.shown_bytes -= shown;
+  if (shown > 0) AddBlock(std::string_view(readable).substr(0, shown), text);
+  const size_t left = readable.size() - shown + entry.data.size() - read;
+  if (left == 0 || is_saved) return;
+  AddRemark(absl::StrCat(SpokenSize(left), " more of this output in the structured result"), text);
 }
 
-std::string Whereabouts(const SavedData& saved) {
+std::string Whereabouts(const SavedData& saved, std::span<const MimeData> data) {
   if (!saved.artifact_id.empty()) {
     return absl::StrCat("artifact://", saved.artifact_id, " (", saved.artifact_path, ")");
   }
-  return absl::StrCat("in the structured result, not in a file: ", saved.error);
+  const bool is_whole = std::any_of(data.begin(), data.end(), [&saved](const MimeData& entry) {
+    return entry.type == saved.mime && entry.data.size() == saved.bytes;
+  });
+  return absl::StrCat(is_whole ? "in the structured result, not in a file: " : "not kept: ",
+                      saved.error);
 }
 
 // Images and what is saved always have a line; what else has no text has one when the bundle has no
 // text at all.
-void AddBundle(const CellOutput& output, size_t& budget, std::string& text) {
+void AddBundle(const CellOutput& output, DisplayBudget& budget, std::string& text) {
   std::vector<MimeData> data;
   for (const wire::MimeEntry& entry : output.data) data.push_back({entry.mime, entry.data});
-  const std::optional<std::string> shown = TranscriptText(data);
-  if (shown) AddDisplayText(*shown, budget, text);
-  const auto is_saved = [&output](const wire::MimeEntry& entry) {
+  const auto is_saved = [&output](const MimeData& entry) {
     return std::any_of(output.saved.begin(), output.saved.end(),
-                       [&entry](const SavedData& saved) { return saved.mime == entry.mime; });
+                       [&entry](const SavedData& saved) { return saved.mime == entry.type; });
   };
-  for (const wire::MimeEntry& entry : output.data) {
-    if (is_saved(entry) || (shown && !entry.mime.starts_with("image/"))) continue;
-    AddRemark(absl::StrCat(OneLine(entry.mime), ", ", SpokenSize(entry.data.size())), text);
+  const MimeData* shown = TranscriptEntry(data);
+  if (shown != nullptr) AddDisplayText(*shown, is_saved(*shown), budget, text);
+  for (const MimeData& entry : data) {
+    if (is_saved(entry) || (shown != nullptr && !entry.type.starts_with("image/"))) continue;
+    AddRemark(absl::StrCat(OneLine(entry.type), ", ", SpokenSize(entry.data.size())), text);
   }
   for (const SavedData& saved : output.saved) {
-    AddRemark(
-        absl::StrCat(OneLine(saved.mime), ", ", SpokenSize(saved.bytes), ": ", Whereabouts(saved)),
-        text);
+    AddRemark(absl::StrCat(OneLine(saved.mime), ", ", SpokenSize(saved.bytes), ": ",
+                           Whereabouts(saved, data)),
+              text);
   }
 }
 
 void AddOutputs(const std::vector<CellOutput>& outputs, std::string& text) {
-  size_t budget = kDisplayBudget;
+  DisplayBudget budget;
   for (const CellOutput& output : outputs) {
     switch (output.type) {
       case CellOutput::Type::kStdout:

@@ -14,11 +14,15 @@ const MimeData* TranscriptEntry(std::span<const MimeData> bundle) {
   return nullptr;
 }
 
+std::string ReadableText(const MimeData& entry) {
+  return Printable(entry.type == "text/html" ? HtmlToMarkdown(entry.data)
+                                             : std::string(entry.data));
+}
+
 std::optional<std::string> TranscriptText(std::span<const MimeData> bundle) {
   const MimeData* entry = TranscriptEntry(bundle);
   if (entry == nullptr) return std::nullopt;
-  return Printable(entry->type == "text/html" ? HtmlToMarkdown(entry->data)
-                                              : std::string(entry->data));
+  return ReadableText(*entry);
 }
 
 }  // namespace cellar::host

@@ -18,7 +18,10 @@ struct MimeData {
 // has no text.
 const MimeData* TranscriptEntry(std::span<const MimeData> bundle);
 
-// The text of that entry, HTML as markdown: Printable but not bounded.
+// What such an entry says, HTML as markdown: Printable but not bounded.
+std::string ReadableText(const MimeData& entry);
+
+// The text of a bundle, if it has one.
 std::optional<std::string> TranscriptText(std::span<const MimeData> bundle);
 
 }  // namespace cellar::host

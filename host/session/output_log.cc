@@ -3,12 +3,22 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "host/wire/frame.h"
+
 namespace cellar::host {
 namespace {
 
 // What one cell may keep of displays; beyond, a note stands in their place.
 constexpr size_t kMaxDisplays = 1000;
-constexpr uint64_t kMaxMemoryBytes = 256u << 20;  // of what is not in a file
+// Of their data in the result: the loop thread makes JSON of it. The rest is in files.
+constexpr uint64_t kMaxInlineBytes = 16u << 20;
+constexpr uint64_t kMaxNameBytes = 4u << 20;  // of ids, types and metadata
+// On its way into files: one display always has room, as a frame is smaller.
+constexpr uint64_t kMaxWaitingBytes = 128u << 20;
+static_assert(kMaxWaitingBytes > wire::kMaxFramePayload);
+constexpr size_t kMaxFiles = 1000;
+constexpr size_t kMaxTypes = 100;  // of one display
 
 CellOutput::Type TypeOf(wire::DisplayKind kind) {
   switch (kind) {
@@ -21,9 +31,15 @@ CellOutput::Type TypeOf(wire::DisplayKind kind) {
   }
 }
 
-uint64_t SizeOf(const std::vector<wire::MimeEntry>& data) {
+uint64_t DataBytes(const CellOutput& output) {
   uint64_t size = 0;
-  for (const wire::MimeEntry& entry : data) size += entry.mime.size() + entry.data.size();
+  for (const wire::MimeEntry& entry : output.data) size += entry.data.size();
+  return size;
+}
+
+uint64_t NameBytes(const CellOutput& output) {
+  uint64_t size = output.metadata.size() + output.display_id.size();
+  for (const wire::MimeEntry& entry : output.data) size += entry.mime.size();
   return size;
 }
 
@@ -47,6 +63,11 @@ void OutputLog::AddDisplay(wire::Display display) {
     return;
   }
   if (clear_at_next_) Clear();
+  if (display.data.size() > kMaxTypes) {
+    AddText(Stream::kStderr, absl::StrCat("[of the ", display.data.size(), " types of a display ",
+                                          kMaxTypes, " are kept]\n"));
+    display.data.resize(kMaxTypes);
+  }
   bool update = display.kind == wire::DisplayKind::kUpdate;
   if (update && ReplaceShown(display)) return;
   Add({.type = TypeOf(display.kind),
@@ -59,41 +80,81 @@ void OutputLog::AddDisplay(wire::Display display) {
 void OutputLog::Add(CellOutput output) {
   empty_ = false;
   if (is_full_) return;
-  const uint64_t size = SizeOf(output.data);
-  if (displays_.size() == kMaxDisplays || !HasRoomFor(size)) return TellFull();
-  LargeData large(storage_, options_, output.data);
-  sink_->Place(static_cast<uint32_t>(displays_.size()));
-  displays_.push_back({.output = std::move(output), .large = std::move(large), .bytes = size});
-  display_bytes_ += size;
+  const auto place = static_cast<uint32_t>(displays_.size());
+  if (place == kMaxDisplays || !HasRoomFor(output, /*shows=*/1, totals_)) return TellFull();
+  sink_->Place(place);
+  if (!output.display_id.empty()) places_[output.display_id].push_back(place);
+  Fill(displays_.emplace_back(Display{.output = std::move(output), .source = place}));
 }
 
-bool OutputLog::ReplaceShown(const wire::Display& display) {
-  bool replaced = false;
-  const uint64_t size = SizeOf(display.data);
-  for (Display& shown : displays_) {
-    if (shown.output.display_id != display.display_id) continue;
-    replaced = true;
-    if (is_full_) continue;
-    if (!HasRoomFor(size)) {
-      TellFull();
-      continue;
-    }
-    shown.output.data = display.data;
-    shown.output.metadata = display.metadata;
-    shown.large = LargeData(storage_, options_, shown.output.data);
-    display_bytes_ += size - std::exchange(shown.bytes, size);
+bool OutputLog::ReplaceShown(wire::Display& display) {
+  const auto found = places_.find(display.display_id);
+  if (found == places_.end()) return false;
+  if (is_full_) return true;
+  const std::vector<uint32_t>& places = found->second;
+  Display& first = displays_[places.front()];
+  CellOutput output = {.type = first.output.type,
+                       .data = std::move(display.data),
+                       .metadata = std::move(display.metadata),
+                       .display_id = first.output.display_id,
+                       .update = first.output.update};
+  Totals others = totals_;
+  for (uint32_t place : places) {
+    const Display& shown = displays_[place];
+    others.bytes -= shown.totals.bytes;
+    others.inline_bytes -= shown.totals.inline_bytes * shown.shows;
+    others.name_bytes -= shown.totals.name_bytes * shown.shows;
   }
-  return replaced;
+  if (!HasRoomFor(output, places.size(), others)) {
+    TellFull();
+    return true;
+  }
+  totals_ = others;
+  for (uint32_t place : places) {
+    Display& shown = displays_[place];
+    if (shown.shows == 0) continue;  // its data is that of the first already
+    shown.output.data.clear();
+    shown.output.metadata.clear();
+    shown.large = LargeData();
+    shown.totals = {};
+    shown.source = places.front();
+    shown.shows = 0;
+  }
+  first.output = std::move(output);
+  first.shows = places.size();
+  Fill(first);
+  return true;
 }
 
-bool OutputLog::HasRoomFor(uint64_t size) {
-  if (display_bytes_ + size <= kMaxMemoryBytes) return true;
-  uint64_t in_memory = 0;
-  for (Display& shown : displays_) {
-    in_memory += SizeOf(shown.output.data) + shown.large.ReleaseWritten();
+bool OutputLog::HasRoomFor(const CellOutput& output, size_t shows, const Totals& others) const {
+  const uint64_t bytes = DataBytes(output);
+  // An event of a helper is worth no file.
+  const uint64_t least = output.type == CellOutput::Type::kStatus ? bytes : 0;
+  return least <= (kMaxInlineBytes - others.inline_bytes) / shows &&
+         NameBytes(output) <= (kMaxNameBytes - others.name_bytes) / shows &&
+         others.bytes + bytes <= options_.max_artifact_bytes;
+}
+
+// Leaves in its output what the result has room for, and begins to write the rest.
+void OutputLog::Fill(Display& shown) {
+  shown.totals = {.bytes = DataBytes(shown.output), .name_bytes = NameBytes(shown.output)};
+  uint64_t room = kMaxInlineBytes - totals_.inline_bytes;
+  const uint64_t room_for_each = room / shown.shows;
+  uint64_t waiting = 0;
+  size_t files = 0;
+  for (Display& other : displays_) {
+    waiting += other.large.Release(room);
+    files += other.large.file_count();
   }
-  return in_memory + size <= kMaxMemoryBytes &&
-         display_bytes_ + size <= options_.max_artifact_bytes;
+  shown.large = LargeData(storage_, options_,
+                          {.inline_bytes = room_for_each,
+                           .waiting_bytes = kMaxWaitingBytes - std::min(kMaxWaitingBytes, waiting),
+                           .files = kMaxFiles - std::min(kMaxFiles, files)},
+                          shown.output.data);
+  shown.totals.inline_bytes = DataBytes(shown.output);
+  totals_.bytes += shown.totals.bytes;
+  totals_.inline_bytes += shown.totals.inline_bytes * shown.shows;
+  totals_.name_bytes += shown.totals.name_bytes * shown.shows;
 }
 
 void OutputLog::TellFull() {
@@ -105,7 +166,8 @@ void OutputLog::Clear() {
   clear_at_next_ = is_full_ = false;
   sink_ = std::make_unique<Sink>(storage_.writer, &storage_.artifacts, options_);
   displays_.clear();
-  display_bytes_ = 0;
+  places_.clear();
+  totals_ = {};
 }
 
 bool OutputLog::WantsPause() const {
@@ -121,7 +183,10 @@ bool OutputLog::IsSettled() const {
 }
 
 OutputLog::Outputs OutputLog::Take() {
-  return Gather([](Display& shown) { return std::move(shown.output); });
+  return Gather([](Display& shown) -> CellOutput {
+    if (shown.shows > 1) return shown.output;
+    return std::move(shown.output);
+  });
 }
 
 OutputLog::Outputs OutputLog::SoFar() {
@@ -131,10 +196,17 @@ OutputLog::Outputs OutputLog::SoFar() {
 OutputLog::Outputs OutputLog::Gather(absl::FunctionRef<CellOutput(Display&)> take) {
   SinkOutput text = sink_->Output();
   Outputs gathered;
+  uint64_t room = kMaxInlineBytes - totals_.inline_bytes;
   for (OutputPiece& piece : text.pieces) {
     if (piece.kind == OutputPiece::Kind::kPlace) {
       Display& shown = displays_[piece.place];
-      shown.large.PutInto(gathered.outputs.emplace_back(take(shown)));
+      Display& source = displays_[shown.source];
+      CellOutput& output = gathered.outputs.emplace_back(take(shown));
+      if (&source != &shown) {
+        output.data = source.output.data;
+        output.metadata = source.output.metadata;
+      }
+      source.large.PutInto(output, room);
     } else {
       CellOutput::Type type =
           piece.stream == Stream::kStdout ? CellOutput::Type::kStdout : CellOutput::Type::kStderr;

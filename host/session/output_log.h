@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -36,16 +38,27 @@ class OutputLog {
   Outputs SoFar();
 
  private:
+  // Of displays.
+  struct Totals {
+    uint64_t bytes = 0;         // of their data, as it came
+    uint64_t inline_bytes = 0;  // of these, in the result
+    uint64_t name_bytes = 0;    // of what is beside the data, and cannot be in a file
+  };
+
   struct Display {
     CellOutput output;
-    LargeData large;  // what `output` is without
-    uint64_t bytes;   // of both
+    LargeData large;      // what `output` is without
+    Totals totals;        // for one that shows it
+    uint32_t source = 0;  // the place whose data it shows: its own, or the first of its id
+    size_t shows = 1;     // how many show its data
   };
 
   void Add(CellOutput output);
-  bool HasRoomFor(uint64_t size);
+  bool ReplaceShown(wire::Display& display);
+  // Whether there is, beside the others, for what `shows` displays are to show.
+  bool HasRoomFor(const CellOutput& output, size_t shows, const Totals& others) const;
+  void Fill(Display& shown);
   void TellFull();
-  bool ReplaceShown(const wire::Display& display);
   void Clear();
   Outputs Gather(absl::FunctionRef<CellOutput(Display&)> take);
 
@@ -53,9 +66,11 @@ class OutputLog {
   SinkOptions options_;
   std::unique_ptr<Sink> sink_;
   std::vector<Display> displays_;  // by place in the sink
-  uint64_t display_bytes_ = 0;     // of all of them
-  bool is_full_ = false;           // no more are kept
-  bool clear_at_next_ = false;     // clear_output(wait=True)
+  // By id. An update is held once, however many displays have its id.
+  std::map<std::string, std::vector<uint32_t>> places_;
+  Totals totals_;
+  bool is_full_ = false;        // no more are kept
+  bool clear_at_next_ = false;  // clear_output(wait=True)
   bool empty_ = true;
 };
 

@@ -67,6 +67,42 @@ TEST(TranscriptTest, BoundsTheTextOfDisplays) {
                       "\n[4 bytes more of this output in the structured result]");
 }
 
+TEST(TranscriptTest, HtmlThatHasNoRoomIsNotRead) {
+  EXPECT_EQ(
+      TranscriptOfCell(
+          Complete({Shown({{"text/plain", MimeKind::kText, std::string(50 * 1024, 'a')}}),
+                    Shown({{"text/html", MimeKind::kText, "<b>bold</b>"}})})),
+      std::string(50 * 1024, 'a') + "\n[11 bytes more of this output in the structured result]");
+}
+
+TEST(TranscriptTest, ManyDisplaysOfMuchHtmlAndLittleTextAreReadOnlyUntilItIsEnough) {
+  std::string html = "<b>short</b>";
+  html.append(100 * 1024 - html.size(), ' ');
+  const CellOutput shown = Shown({{"text/html", MimeKind::kText, html}});
+  EXPECT_EQ(TranscriptOfCell(Complete({shown, shown, shown, shown})),
+            "**short**\n**short**\n"
+            "**short**\n[44 KB more of this output in the structured result]\n"
+            "[100 KB more of this output in the structured result]");
+}
+
+TEST(TranscriptTest, SaysOfATextThatIsInAFileOnlyWhereItIs) {
+  CellOutput output = Shown({{"text/html", MimeKind::kText, "<p>start</p>"}});
+  output.saved = {
+      {.mime = "text/html", .bytes = 20 << 20, .artifact_id = "id", .artifact_path = "/a/id"}};
+  EXPECT_EQ(TranscriptOfCell(Complete({output})),
+            "start\n[text/html, 20.0 MB: artifact://id (/a/id)]");
+}
+
+TEST(TranscriptTest, TellsDataThatIsNotInAFileFromDataThatIsNowhere) {
+  CellOutput kept = Shown({{"image/png", MimeKind::kBytes, std::string(2048, 'x')}});
+  kept.saved = {{.mime = "image/png", .bytes = 2048, .error = "disk full"}};
+  CellOutput lost = Shown({});
+  lost.saved = {{.mime = "image/png", .bytes = 2048, .error = "disk full"}};
+  EXPECT_EQ(TranscriptOfCell(Complete({kept, lost})),
+            "[image/png, 2 KB: in the structured result, not in a file: disk full]\n"
+            "[image/png, 2 KB: not kept: disk full]");
+}
+
 TEST(TranscriptTest, HasTheTracebackWhole) {
   const std::string traceback =
       "Traceback (most recent call last):\n  File \"<cell 1>\", line 1\nValueError: x";

@@ -3,24 +3,48 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/output/spill_testing.h"
 #include "tests/output/testing.h"
 
 namespace cellar::host {
 namespace {
 
+using testing::AllOf;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::Truly;
 
-constexpr size_t kInlineBytes = 1000;
+constexpr size_t kInlineBytes = 1000;       // of one image
+constexpr size_t kResultBytes = 16u << 20;  // of all displays
 
 wire::Display Picture(std::string png, std::string id = "") {
   return {.kind = wire::DisplayKind::kDisplay,
           .data = {{.mime = "text/plain", .kind = wire::MimeKind::kText, .data = "<picture>"},
                    {.mime = "image/png", .kind = wire::MimeKind::kBytes, .data = std::move(png)}},
           .display_id = std::move(id)};
+}
+
+wire::Display Text(std::string text, std::string id = "") {
+  return {.kind = wire::DisplayKind::kDisplay,
+          .data = {{.mime = "text/plain", .kind = wire::MimeKind::kText, .data = std::move(text)}},
+          .display_id = std::move(id)};
+}
+
+bool IsInAFile(const CellOutput& output) {
+  return !output.saved.empty() && !output.saved[0].artifact_id.empty();
+}
+
+size_t BytesIn(const std::vector<CellOutput>& outputs) {
+  size_t size = 0;
+  for (const CellOutput& output : outputs) {
+    for (const wire::MimeEntry& entry : output.data) size += entry.data.size();
+  }
+  return size;
 }
 
 std::vector<std::string> TypesIn(const CellOutput& output) {
@@ -151,17 +175,14 @@ TEST_F(OutputLogTest, OnAFullDiskTheDataStaysInTheOutputAndSaysWhy) {
 TEST_F(OutputLogTest, KeepsMoreInFilesThanInMemory) {
   auto log = NewLog();
   const std::string large(60 << 20, 'L');
-  for (int i = 0; i < 6; ++i) {  // 360 MiB; memory may have 256
+  for (int i = 0; i < 6; ++i) {  // 360 MiB; 128 may wait for the disk
     log->AddDisplay(Picture(large));
-    ASSERT_TRUE(progress_.WaitUntil([&] { return !log->WantsPause(); }));
-    log->SoFar();
+    ASSERT_TRUE(progress_.WaitUntil([&] { return IsInAFile(log->SoFar().outputs.back()); }));
   }
-  const std::vector<CellOutput> outputs = OutputsOf(*log);
-  EXPECT_THAT(outputs, SizeIs(6));
-  for (const CellOutput& output : outputs) EXPECT_THAT(output.saved, SizeIs(1));
+  EXPECT_THAT(OutputsOf(*log), AllOf(SizeIs(6), Each(Truly(IsInAFile))));
 }
 
-TEST_F(OutputLogTest, AnUpdateCannotFillTheMemoryEither) {
+TEST_F(OutputLogTest, DataThatOutrunsTheDiskDoesNotFillTheMemory) {
   auto log = NewLog();
   StalledDisk disk;
   for (int i = 0; i < 10; ++i) {
@@ -171,13 +192,115 @@ TEST_F(OutputLogTest, AnUpdateCannotFillTheMemoryEither) {
     log->AddDisplay(std::move(update));
   }
   const std::vector<CellOutput> outputs = log->SoFar().outputs;
-  size_t size = 0;
-  for (const CellOutput& output : outputs) {
-    for (const wire::MimeEntry& entry : output.data) size += entry.data.size();
-  }
-  EXPECT_LT(size, 257u << 20);
-  EXPECT_THAT(outputs.back().text, HasSubstr("further displays of this cell are not kept"));
+  std::vector<std::string> errors;
+  for (const CellOutput& output : outputs) errors.push_back(output.saved.at(0).error);
+  std::vector<std::string> expected(10, "there was too much of it to be written");
+  expected[0] = expected[1] = "not yet written";
+  EXPECT_EQ(errors, expected);
+  EXPECT_EQ(BytesIn(outputs), 10 * std::string("<picture>").size());
   disk.Release();
+}
+
+TEST_F(OutputLogTest, AnUpdateOfManyDisplaysIsHeldOnce) {
+  auto log = NewLog();
+  for (int i = 0; i < 900; ++i) log->AddDisplay(Picture("small", "same"));
+  for (int i = 0; i < 3; ++i) {
+    wire::Display update = Picture(std::string(5000, static_cast<char>('a' + i)), "same");
+    update.kind = wire::DisplayKind::kUpdate;
+    log->AddDisplay(std::move(update));
+  }
+  log->AddDisplay(Picture("small", "same"));
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  ASSERT_THAT(outputs, SizeIs(901));
+  const SavedData& saved = outputs[0].saved.at(0);
+  EXPECT_EQ(ReadFile(saved.artifact_path), std::string(5000, 'c'));
+  for (int i = 0; i < 900; ++i) {
+    EXPECT_THAT(TypesIn(outputs[i]), ElementsAre("text/plain"));
+    EXPECT_EQ(outputs[i].display_id, "same");
+    EXPECT_EQ(outputs[i].saved.at(0).artifact_id, saved.artifact_id);
+  }
+  EXPECT_THAT(TypesIn(outputs[900]), ElementsAre("text/plain", "image/png"));
+  log.reset();
+  EXPECT_THAT(FilesAtTheEnd(), ElementsAre(saved.artifact_id));
+}
+
+TEST_F(OutputLogTest, AnUpdateOfManyDisplaysDoesNotFillTheResult) {
+  auto log = NewLog();
+  for (int i = 0; i < 900; ++i) log->AddDisplay(Text("small", "same"));
+  const std::string large(250'000, 'x');
+  wire::Display update = Text(large, "same");
+  update.kind = wire::DisplayKind::kUpdate;
+  log->AddDisplay(std::move(update));
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  ASSERT_THAT(outputs, SizeIs(900));
+  EXPECT_LE(BytesIn(outputs), kResultBytes);
+  EXPECT_GT(BytesIn(outputs), kResultBytes * 9 / 10);
+  EXPECT_EQ(ReadFile(outputs[0].saved.at(0).artifact_path), large);
+}
+
+TEST_F(OutputLogTest, ManyDisplaysOfMiddlingSizeAreInTheResultOrInFiles) {
+  auto log = NewLog();
+  const std::string middling(900'000, 'x');
+  for (int i = 0; i < 30; ++i) log->AddDisplay(Text(middling));
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  ASSERT_EQ(outputs.size(), 30u);
+  for (int i = 0; i < 18; ++i) {
+    EXPECT_EQ(outputs[i].data.at(0).data, middling);
+    EXPECT_THAT(outputs[i].saved, IsEmpty());
+  }
+  for (int i = 18; i < 30; ++i) {
+    EXPECT_EQ(ReadFile(outputs[i].saved.at(0).artifact_path), middling);
+  }
+  EXPECT_LE(BytesIn(outputs), kResultBytes);
+}
+
+TEST_F(OutputLogTest, OfATextThatIsLargerThanAResultTheStartStays) {
+  auto log = NewLog();
+  const std::string large(17 << 20, 'x');
+  log->AddDisplay(Text(large));
+  const CellOutput output = OutputsOf(*log).at(0);
+  EXPECT_EQ(output.data.at(0).data, std::string(128 * 1024, 'x'));
+  EXPECT_EQ(output.saved.at(0).mime, "text/plain");
+  EXPECT_EQ(output.saved[0].bytes, large.size());
+  EXPECT_EQ(ReadFile(output.saved[0].artifact_path), large);
+}
+
+TEST_F(OutputLogTest, WhereNoFileCanBeMadeTheResultDoesNotGrowWithoutBound) {
+  std::ofstream(directory_) << "in the way";
+  auto log = NewLog();
+  const std::string large(2'000'000, 'L');
+  for (int i = 0; i < 12; ++i) log->AddDisplay(Picture(large));
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  ASSERT_THAT(outputs, SizeIs(12));
+  for (const CellOutput& output : outputs) {
+    EXPECT_THAT(output.saved.at(0).error, HasSubstr("is not a directory"));
+  }
+  EXPECT_EQ(BytesIn(outputs), 8 * large.size() + 12 * std::string("<picture>").size());
+}
+
+TEST_F(OutputLogTest, MetadataAndIdsDoNotFillTheMemory) {
+  auto log = NewLog();
+  for (int i = 0; i < 10; ++i) {
+    wire::Display display = Text("x", std::string(1'000'000, static_cast<char>('a' + i)));
+    display.metadata = std::string(1'000'000, ' ');
+    log->AddDisplay(std::move(display));
+  }
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  ASSERT_THAT(outputs, SizeIs(3));
+  EXPECT_EQ(outputs.back().text, "[further displays of this cell are not kept]\n");
+}
+
+TEST_F(OutputLogTest, ADisplayOfVeryManyTypesIsCut) {
+  auto log = NewLog();
+  wire::Display display = Text("x");
+  for (int i = 0; i < 10'000; ++i) {
+    display.data.push_back({"a/" + std::to_string(i), wire::MimeKind::kText, "y"});
+  }
+  log->AddDisplay(std::move(display));
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  ASSERT_THAT(outputs, SizeIs(2));
+  EXPECT_EQ(outputs[0].text, "[of the 10001 types of a display 100 are kept]\n");
+  EXPECT_THAT(outputs[1].data, SizeIs(100));
 }
 
 }  // namespace
