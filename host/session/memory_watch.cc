@@ -10,6 +10,9 @@ namespace cellar::host {
 namespace {
 
 constexpr absl::Duration kInterval = absl::Seconds(1);
+// The limit in the worker itself is one of data: what it may fill with that comes on top of its
+// program, its libraries and what is reserved for the runtime.
+constexpr uint64_t kBesideData = uint64_t{48} << 20;
 
 std::string Mebibytes(uint64_t bytes) { return absl::StrCat((bytes + (1 << 19)) >> 20, " MiB"); }
 
@@ -50,7 +53,7 @@ void MemoryWatch::Check(const std::map<pid_t, uint64_t>& sizes) {
   for_each_([&](Session& session) {
     const uint64_t cap = session.memory_cap();
     const auto size = sizes.find(session.worker_pid());
-    if (cap == 0 || size == sizes.end() || size->second <= cap) return;
+    if (cap == 0 || size == sizes.end() || size->second <= cap + kBesideData) return;
     session.KillWorker(absl::StrCat("it used ", Mebibytes(size->second),
                                     " of memory, more than the cap of ", Mebibytes(cap)));
   });

@@ -155,6 +155,7 @@ void Session::Start(CellJob job) {
   cells_.outer->waits_for_snapshot = !worker_ready_ && snapshots_.WantedBeforeNextCell();
   if (cells_.outer->waits_for_snapshot) {
     cells_.outer->outcome.execution_count = next_cell_;  // should it be killed before it is sent
+    if (begin_timer_ == 0) ExpectBeginWithin(kBeginning);
   } else {
     SendCell();
   }

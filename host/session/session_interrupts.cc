@@ -77,7 +77,7 @@ void Session::ExpectBeginWithin(absl::Duration time) {
     const bool waits = cells_.OuterRuns() && !worker_->HasReached(cells_.outer->number());
     if (!waits && !running_value_) return;
     const bool is_late = !cells_.OuterRuns() || MonotonicNow() - cells_.outer->started >= time;
-    if (is_late && worker_ready_) worker_->Continue();
+    if (is_late) worker_->Continue();
     ExpectBeginWithin(is_late ? std::min(2 * time, kBeginLookEvery) : time);
   });
 }

@@ -121,7 +121,7 @@ TEST_P(DeathTableTest, TheResultSaysWhatHappened) {
   const size_t expected_runs = row.runs_again() ? 2 : 1;
   if (death.from_outside) {
     for (size_t run = 1; run <= expected_runs; ++run) {
-      RunUntil([&] { return Runs() == run; });
+      RunUntil([&] { return Runs() == run && registry_->Find("a")->worker_pid() > 0; });
       kill(registry_->Find("a")->worker_pid(), SIGKILL);
     }
   }

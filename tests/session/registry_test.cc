@@ -233,8 +233,8 @@ TEST_F(RegistryTest, AnIdleSessionOverItsMemoryCapIsEndedToo) {
   // Shared memory is not counted by RLIMIT_DATA.
   EXPECT_EQ(Value("a",
                   "import mmap, asyncio\nasync def later():\n    await asyncio.sleep(0.1)\n"
-                  "    global block; block = mmap.mmap(-1, 150 << 20)\n"
-                  "    for i in range(150): block.write(b'x' * (1 << 20))\n"
+                  "    global block; block = mmap.mmap(-1, 250 << 20)\n"
+                  "    for i in range(250): block.write(b'x' * (1 << 20))\n"
                   "task = asyncio.create_task(later()); 1"),
             "1");
   RunUntil([this] { return registry_->Find("a")->worker_pid() < 0; });
