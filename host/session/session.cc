@@ -249,6 +249,7 @@ void Session::OnWorkerReady() {
   if (cells_.outer == nullptr) return;
   RunningCell& cell = *cells_.outer;
   if (cell.waits_for_snapshot) {
+    if (closing_ || cell.killed) return;  // the worker's end is its own
     --cells_run_;
     queue_.push_front(TakeBack());
     return Pump();
