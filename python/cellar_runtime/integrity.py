@@ -6,6 +6,7 @@ import asyncio
 import faulthandler
 import signal
 import sys
+import time
 from errno import EINVAL
 
 import _cellar
@@ -19,6 +20,7 @@ from cellar_runtime.streams import make_stream
 _set_wakeup_fd = signal.set_wakeup_fd
 _enable_faults, _faults_enabled, _register_dump = (
     faulthandler.enable, faulthandler.is_enabled, faulthandler.register)
+_TIME, _monotonic, _guarded = time.__dict__, time.monotonic, _cellar.guarded
 _recursion_limit, _set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
 _trace, _set_trace, _profile, _set_profile = sys.gettrace, sys.settrace, sys.getprofile, sys.setprofile
 _set_running_loop, _is_whole_stream, _unaudited = (
@@ -66,6 +68,8 @@ class Integrity:
             repaired.append("the recursion limit")
         repaired += shortened(self._builtins.put_back_broken())
         repaired += self._library.put_back_modules()
+        if _TIME.get("monotonic") is not _monotonic:
+            _restore_clock(repaired)
         self._restore_streams(repaired)
         if _cellar.restore_descriptors():
             repaired.append("file descriptors 0-2")
@@ -171,6 +175,19 @@ class Integrity:
             for method in ("write", "flush"):
                 if stream.__dict__.pop(method, None) is not None:
                     repaired.append(f"sys.{name}.{method}")
+
+
+def _restore_clock(repaired):
+    """Timers of the loop go by it. A cell may have one of its own, if it is one."""
+    is_clock = False
+    try:
+        is_clock = type(_guarded(_TIME["monotonic"])) is float
+    except guard.FAILURES:
+        pass
+    finally:  # also when it hangs, and is interrupted
+        if not is_clock:
+            _TIME["monotonic"] = _monotonic
+            repaired.append("time.monotonic")
 
 
 def shortened(names: list[str]) -> list[str]:

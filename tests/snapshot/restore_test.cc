@@ -51,7 +51,8 @@ class RestoreTest : public SnapshotTest {
 };
 
 TEST_F(RestoreTest, ALossIsToldOnce) {
-  ASSERT_EQ(Run("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)").state, StateAfter::kLost);
+  ASSERT_EQ(Run("import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(60)").state,
+            StateAfter::kLost);
   ASSERT_TRUE(session().Complete("x").ok());  // which starts a worker
   CellOutcome died = Run("os = __import__('os')\nos._exit(4)");
   EXPECT_EQ(died.state, StateAfter::kRestored) << died.state_detail;

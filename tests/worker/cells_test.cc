@@ -209,17 +209,17 @@ rings = 0
 def ring(*_):
     global rings
     rings += 1
-    if rings >= 20: open(path, 'w').close()
     raise ValueError(rings)
 def ringer():  # a timer would be stopped at the end of the cell
-    while rings < 20:
-        time.sleep(0.002)
+    for i in range(20):
         os.kill(os.getpid(), signal.SIGUSR1)
+        while rings <= i: time.sleep(0.002)
+    open(path, 'w').close()
 signal.signal(signal.SIGUSR1, ring)
 threading.Timer(0.02, ringer).start()
 )");
   ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(directory / "rang"); }));
-  EXPECT_THAT(Run("rings >= 20"), ResultIs("True"));
+  EXPECT_THAT(Run("rings"), ResultIs("20"));
 }
 
 }  // namespace

@@ -157,12 +157,13 @@ TEST_F(ErrorsTest, EndlessRecursionIsAnError) {
   EXPECT_THAT(Run("def f(): f()\nf()"), Fails("RecursionError"));
 }
 
-TEST_F(ErrorsTest, BuiltinsThatCellsHaveChangedAreNamedAndTheOthersCounted) {
+TEST_F(ErrorsTest, BuiltinsThatCellsHaveBrokenAreNamedAndTheOthersCounted) {
   Run("import builtins\nfor name in ('abs', 'all', 'any', 'ascii', 'bin', 'bool', 'breakpoint'):\n"
       "    setattr(builtins, name, None)");
   EXPECT_THAT(Run("abs(1)").notices,
               ::testing::ElementsAre(
-                  "builtins that cells have changed: abs, all, any, ascii, bin, 2 more"));
+                  "put back after an earlier cell changed it: builtins.abs, builtins.all, "
+                  "builtins.any, builtins.ascii, builtins.bin, 2 more"));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 struct Wrecker {
   const char* name;
   const char* code;
-  const char* told;  // in a notice of the next cell
+  const char* told;  // in a notice, at the latest when the loop has needed it
 };
 
 constexpr Wrecker kWreckers[] = {
@@ -31,10 +31,13 @@ class LoopPartsTest : public CellTest, public ::testing::WithParamInterface<Wrec
 TEST_P(LoopPartsTest, ArePutBackAndSaid) {
   Run("x = 42");
   ASSERT_THAT(Run(GetParam().code), Succeeds());
-  const CellOutcome after = Run("x");
-  EXPECT_THAT(after, ResultIs("42"));
-  EXPECT_THAT(after.notices, Contains(HasSubstr(GetParam().told)));
-  EXPECT_THAT(Run("import asyncio\nawait asyncio.sleep(0.01)\nx"), ResultIs("42"));
+  std::vector<std::string> notices;
+  for (const char* code : {"x", "import asyncio\nawait asyncio.sleep(0.01)\nx", "x"}) {
+    const CellOutcome after = Run(code);
+    EXPECT_THAT(after, ResultIs("42"));
+    notices.insert(notices.end(), after.notices.begin(), after.notices.end());
+  }
+  EXPECT_THAT(notices, Contains(HasSubstr(GetParam().told)));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LoopPartsTest, ::testing::ValuesIn(kWreckers),
