@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "host/base/free_text.h"
+
 namespace cellar::wire {
 
 namespace {
@@ -12,6 +14,9 @@ struct Header {
   uint16_t zero;
 };
 static_assert(sizeof(Header) == kFrameHeaderSize);
+
+// Of the buffer, when it is empty: a frame that was larger is a rare one.
+constexpr size_t kKeptBytes = 1u << 20;
 
 }  // namespace
 
@@ -27,6 +32,7 @@ std::string EncodeFrame(uint16_t type, std::string_view payload) {
 void FrameDecoder::Feed(std::string_view bytes) {
   buffer_.erase(0, consumed_);
   consumed_ = 0;
+  if (buffer_.empty() && buffer_.capacity() > kKeptBytes) FreeText(buffer_);
   buffer_.append(bytes);
 }
 
