@@ -26,7 +26,7 @@
 
 namespace {
 
-constexpr int kMappedBlockBytes = 256 * 1024;
+constexpr int kMappedBlockBytes = 128 * 1024;
 
 }  // namespace
 

@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstddef>
-#include <cstdlib>
 #include <ctime>
+#include <new>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace cellar::host {
 namespace {
 
 constexpr size_t kMaxMemory = size_t{64} << 20;
+constexpr size_t kBlockBytes = size_t{1} << 20;
 // A document of 128 KiB, which is what html_markdown.cc lets in, takes up to 40 ms unless it is
 // made to hurt.
 constexpr double kMaxCpuSeconds = 0.2;
@@ -33,15 +36,13 @@ bool ContainsIgnoringCase(std::string_view text, std::string_view lower_case) {
 // All memory of one parse. gumbo cannot be told to stop, but it allocates for every token, and no
 // allocation of its own may fail: so when a limit is passed, the allocation jumps out of the
 // parser, and the arena frees what it left behind. The tree is freed in the same way, since
-// gumbo_destroy_output recurses once for each level.
+// gumbo_destroy_output recurses once for each level. Nothing is freed before: pieces as small as
+// these, freed one by one, would leave a heap full of holes.
 class HtmlTree::Arena {
  public:
   Arena() = default;
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
-  ~Arena() {
-    while (blocks_.next != &blocks_) Unlink(blocks_.next);
-  }
 
   // Nullptr if a limit was passed. No object with a destructor may live in this frame.
   const GumboOutput* Parse(std::string_view html) {
@@ -49,9 +50,7 @@ class HtmlTree::Arena {
     options.allocator = [](void* arena, size_t size) {
       return static_cast<Arena*>(arena)->Allocate(size);
     };
-    options.deallocator = [](void*, void* memory) {
-      if (memory != nullptr) Unlink(static_cast<Block*>(memory) - 1);
-    };
+    options.deallocator = [](void*, void*) {};
     options.userdata = this;
     options.max_errors = 0;
     if (setjmp(limit_passed_) != 0) return nullptr;
@@ -59,35 +58,31 @@ class HtmlTree::Arena {
   }
 
  private:
-  // In front of each piece of memory that gumbo has.
-  struct alignas(std::max_align_t) Block {
-    Block* previous;
-    Block* next;
-  };
-
   void* Allocate(size_t size) {
+    size = (size + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) *
+           alignof(std::max_align_t);
     allocated_ += size;
     const bool reads_clock = ++allocations_ % kAllocationsPerClockRead == 0;
-    if (allocated_ > kMaxMemory || (reads_clock && ThreadCpuSeconds() > deadline_)) {
+    if (allocated_ > kMaxMemory || (reads_clock && ThreadCpuSeconds() > deadline_) ||
+        (size > free_.size() && !AddBlock(std::max(size, kBlockBytes)))) {
       longjmp(limit_passed_, 1);
     }
-    auto* block = static_cast<Block*>(std::malloc(sizeof(Block) + size));
-    if (block == nullptr) longjmp(limit_passed_, 1);
-    block->previous = &blocks_;
-    block->next = blocks_.next;
-    block->next->previous = block;
-    blocks_.next = block;
-    return block + 1;
+    void* memory = free_.data();
+    free_ = free_.subspan(size);
+    return memory;
   }
 
-  static void Unlink(Block* block) {
-    block->previous->next = block->next;
-    block->next->previous = block->previous;
-    std::free(block);
+  bool AddBlock(size_t size) {
+    std::unique_ptr<std::byte[]> block(new (std::nothrow) std::byte[size]);
+    if (block == nullptr) return false;
+    free_ = {block.get(), size};
+    blocks_.push_back(std::move(block));
+    return true;
   }
 
-  Block blocks_{&blocks_, &blocks_};
-  size_t allocated_ = 0;  // ever: the work counts, not only the memory
+  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+  std::span<std::byte> free_;  // at the end of the last block
+  size_t allocated_ = 0;
   unsigned allocations_ = 0;
   double deadline_ = ThreadCpuSeconds() + kMaxCpuSeconds;
   std::jmp_buf limit_passed_;

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "host/base/free_text.h"
+
 namespace cellar::host {
 namespace {
 
@@ -146,7 +148,7 @@ void Sink::SpillIfNeeded() {
                  Spill::Options{.max_bytes = options_.max_artifact_bytes,
                                 .on_progress = options_.on_progress});
   spill_->Append(raw_);
-  raw_ = std::string();
+  FreeText(raw_);
 }
 
 bool Sink::WantsPause() const { return spill_ && spill_->WantsPause(); }

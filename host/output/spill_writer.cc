@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "host/base/free_text.h"
 #include "host/base/status.h"
 #include "host/base/unique_fd.h"
 
@@ -112,7 +113,7 @@ struct SpillWriter::Job {
     if (file.status().ok()) return;
     error = std::string(file.status().message());
     takes_more = false;
-    waiting = std::string();
+    FreeText(waiting);
   }
 
   void Resume() {
@@ -167,10 +168,9 @@ void SpillWriter::Run() {
 
     lock.unlock();
     job->file.Write(bytes);
-    if (ends) {
-      job->file.End(keep);
-      bytes = std::string();
-    }
+    if (ends) job->file.End(keep);
+    // A large buffer is not kept for the next batch, which may not come.
+    if (ends || bytes.capacity() > 2 * Spill::kPauseBytes) FreeText(bytes);
     lock.lock();
 
     job->is_busy = false;
@@ -242,7 +242,7 @@ void Spill::End(bool keep) {
   job_->is_ended = true;
   job_->is_settled = false;
   job_->keep = keep;
-  if (!keep) job_->waiting = std::string();
+  if (!keep) FreeText(job_->waiting);
   job_->Resume();  // nothing more comes that could be held back
   writer_->Enqueue(job_);
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/base/free_text.h"
 #include "host/base/utf8.h"
 #include "host/output/mime_text.h"
 
@@ -71,7 +72,7 @@ void LargeData::Write(const OutputStorage& storage, const SinkOptions& options,
   const uint64_t bytes = entry.data.size();
   Part& part = parts_.emplace_back(Part{.entry = std::move(entry), .bytes = bytes});
   if (part.bytes > room.waiting_bytes || parts_.size() > room.files) {
-    part.entry.data = std::string();
+    FreeText(part.entry.data);
     return;
   }
   room.waiting_bytes -= part.bytes;
@@ -117,7 +118,7 @@ uint64_t LargeData::Release(uint64_t& room) {
     if (!part.spill->IsSettled()) {
       waiting += part.bytes;
     } else if (IsWritten(part.spill->Facts()) || part.bytes > room) {
-      part.entry.data = std::string();
+      FreeText(part.entry.data);
     } else {
       room -= part.bytes;
     }
@@ -138,6 +139,7 @@ void LargeData::PutInto(CellOutput& output, uint64_t& room) {
     if (part.is_told) {
       saved.artifact_id = std::move(facts.id);
       saved.artifact_path = std::move(facts.path);
+      FreeText(part.entry.data);
       continue;
     }
     saved.error = facts.error.empty() ? "not yet written" : std::move(facts.error);

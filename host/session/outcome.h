@@ -13,11 +13,12 @@
 
 namespace cellar::host {
 
-// Data of a display that is in a file, because it is larger than SinkOptions::max_inline_bytes.
+// Data of a display that is in a file, because it is larger than SinkOptions::max_inline_bytes or
+// the result had no room for it.
 struct SavedData {
   std::string mime;
   uint64_t bytes = 0;
-  std::string artifact_id;  // empty: it could not be saved, and is in the output's `data`
+  std::string artifact_id;  // empty: it could not be saved; where there is room `data` has it
   std::string artifact_path;
   std::string error;  // why it could not
 };
@@ -27,7 +28,7 @@ struct CellOutput {
   Type type = Type::kStdout;
   std::string text;                   // of a stream: safe to show
   std::vector<wire::MimeEntry> data;  // of the others: a MIME bundle, as the worker sent it
-  std::vector<SavedData> saved;       // of the others: what `data` is without
+  std::vector<SavedData> saved;       // of the others: what `data` is without, or has the start of
   std::string metadata;               // JSON object, or empty
   std::string display_id;
   bool update = false;  // replaces the display of that id, which an earlier cell showed

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "host/base/free_text.h"
+
 namespace cellar::wire {
 
 namespace {
@@ -13,8 +15,8 @@ struct Header {
 };
 static_assert(sizeof(Header) == kFrameHeaderSize);
 
-// What a large frame needed is not kept for the next.
-constexpr size_t kMaxKept = 1u << 20;
+// Of the buffer, when it is empty: a frame that was larger is a rare one.
+constexpr size_t kKeptBytes = 1u << 20;
 
 }  // namespace
 
@@ -34,8 +36,8 @@ void FrameDecoder::Feed(std::string_view bytes) {
 }
 
 absl::StatusOr<std::optional<Frame>> FrameDecoder::Next() {
-  if (consumed_ == buffer_.size() && buffer_.capacity() > kMaxKept) {
-    buffer_ = std::string();
+  if (consumed_ == buffer_.size() && buffer_.capacity() > kKeptBytes) {
+    FreeText(buffer_);
     consumed_ = 0;
   }
   std::string_view rest = std::string_view(buffer_).substr(consumed_);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <fstream>
 
@@ -33,6 +34,11 @@ wire::Display Text(std::string text, std::string id = "") {
   return {.kind = wire::DisplayKind::kDisplay,
           .data = {{.mime = "text/plain", .kind = wire::MimeKind::kText, .data = std::move(text)}},
           .display_id = std::move(id)};
+}
+
+size_t AllocatedBytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
 }
 
 bool IsInAFile(const CellOutput& output) {
@@ -180,6 +186,17 @@ TEST_F(OutputLogTest, KeepsMoreInFilesThanInMemory) {
     ASSERT_TRUE(progress_.WaitUntil([&] { return IsInAFile(log->SoFar().outputs.back()); }));
   }
   EXPECT_THAT(OutputsOf(*log), AllOf(SizeIs(6), Each(Truly(IsInAFile))));
+}
+
+TEST_F(OutputLogTest, WhatIsInFilesIsNotInMemory) {
+  auto log = NewLog();
+  const std::string large(20 << 20, 'L');
+  const size_t before = AllocatedBytes();
+  for (int i = 0; i < 3; ++i) {
+    log->AddDisplay(Picture(large));
+    ASSERT_TRUE(progress_.WaitUntil([&] { return IsInAFile(log->SoFar().outputs.back()); }));
+  }
+  EXPECT_LT(AllocatedBytes(), before + large.size());
 }
 
 TEST_F(OutputLogTest, DataThatOutrunsTheDiskDoesNotFillTheMemory) {

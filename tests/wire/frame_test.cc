@@ -1,5 +1,7 @@
 #include "host/wire/frame.h"
 
+#include <malloc.h>
+
 #include <string>
 #include <vector>
 
@@ -11,6 +13,11 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::Pair;
+
+size_t AllocatedBytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
 
 // Every whole frame in `bytes`, fed in pieces of `piece` bytes.
 std::vector<std::pair<int, std::string>> FramesOf(const std::string& bytes, size_t piece) {
@@ -44,6 +51,17 @@ TEST(FrameTest, WaitsForTheRestOfAFrame) {
   auto frame = decoder.Next();
   ASSERT_TRUE(frame.ok());
   EXPECT_FALSE(frame->has_value());
+}
+
+TEST(FrameTest, ALargeFrameLeavesNothingInMemory) {
+  const std::string large = EncodeFrame(1, std::string(20 << 20, 'x'));
+  FrameDecoder decoder;
+  const size_t before = AllocatedBytes();
+  decoder.Feed(large);
+  ASSERT_TRUE(decoder.Next()->has_value());
+  decoder.Feed(EncodeFrame(2, "small"));
+  ASSERT_TRUE(decoder.Next()->has_value());
+  EXPECT_LT(AllocatedBytes(), before + (1 << 20));
 }
 
 TEST(FrameTest, RefusesAFrameLargerThanTheLimitBeforeItHasArrived) {

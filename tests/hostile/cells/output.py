@@ -138,6 +138,16 @@ shown = display(0, display_id=True)
 for i in range(5_000): shown.update(i)
 print('<>')
 
+# %% UpdatesOfManyDisplays | completes | says "more of this output"
+for i in range(900): display({'text/html': 'x' * 1000}, raw=True, display_id='same')
+for i in range(2000): update_display({'text/html': 'x' * 2000}, raw=True, display_id='same')
+
+# %% TablesWithoutText | completes | says "more of this output"
+for i in range(20): display({'text/html': '<table>' + '<tr><td>' * 20_000}, raw=True)
+
+# %% DisplayOfManyTypes | completes | says "types of a display"
+display({f'a/{i}': 'x' for i in range(10_000)}, raw=True)
+
 # %% BaseException | fails | says "so there"
 class Base(BaseException): pass
 raise Base('so there')
