@@ -28,8 +28,10 @@ struct Indent {
   }
 };
 
-std::string_view UpToNewline(std::string_view gap) {
-  return gap.substr(0, gap.find_first_of("\r\n"));
+// The comma of a gap, with what follows it on its line; alone where it begins a line.
+std::string_view CommaOf(std::string_view gap) {
+  const std::string_view line = gap.substr(0, gap.find_first_of("\r\n"));
+  return line.find(',') != std::string_view::npos ? line : ",";
 }
 
 // Where the value that begins at `begin` ends. That of the cells is known, and scanning them again
@@ -64,7 +66,7 @@ Indent DetectIndent(const Document& document) {
   indent.colon = bytes.substr(key.end, value - key.end);
   const std::string_view rest = bytes.substr(EndOfValue(document, &scanner, value));
   const std::string_view gap = rest.substr(0, rest.find_first_of("\"}"));
-  if (gap.find(',') != std::string_view::npos) indent.comma = UpToNewline(gap);
+  if (gap.find(',') != std::string_view::npos) indent.comma = CommaOf(gap);
   return indent;
 }
 
@@ -210,7 +212,7 @@ Style DetectStyle(const Document& document) {
 }
 
 Gaps GapsInCell(const Style& style, int level) {
-  const std::string comma(UpToNewline(style.members.between));
+  const std::string comma(CommaOf(style.members.between));
   std::string outer = style.members.open;
   for (int i = 0; i < level; ++i) outer += style.unit;
   const std::string inner = outer + style.unit;

@@ -32,14 +32,18 @@ std::string EncodeFrame(uint16_t type, std::string_view payload) {
 void FrameDecoder::Feed(std::string_view bytes) {
   buffer_.erase(0, consumed_);
   consumed_ = 0;
+  Shrink();
   buffer_.append(bytes);
 }
 
+void FrameDecoder::Shrink() {
+  if (consumed_ < buffer_.size() || buffer_.capacity() <= kKeptBytes) return;
+  FreeText(buffer_);
+  consumed_ = 0;
+}
+
 absl::StatusOr<std::optional<Frame>> FrameDecoder::Next() {
-  if (consumed_ == buffer_.size() && buffer_.capacity() > kKeptBytes) {
-    FreeText(buffer_);
-    consumed_ = 0;
-  }
+  Shrink();
   std::string_view rest = std::string_view(buffer_).substr(consumed_);
   if (rest.size() < sizeof(Header)) return std::nullopt;
   Header header;

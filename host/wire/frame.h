@@ -36,6 +36,9 @@ class FrameDecoder {
   absl::StatusOr<std::optional<Frame>> Next();
 
  private:
+  // What a large frame needed is not kept for the next.
+  void Shrink();
+
   std::string buffer_;
   size_t consumed_ = 0;
 };
