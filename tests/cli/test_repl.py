@@ -458,6 +458,7 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.enter("x = 6", "In [2]:")
         screen.enter("x * 7", "In [3]:")
         screen.enter(f":save {path}", "In [3]:")
+        wait_until(lambda: os.path.exists(path), "the file is there")
         with open(path) as file:
             cells = json.load(file)["cells"]
         self.assertEqual(["".join(cell["source"]) for cell in cells], ["x = 6", "x * 7"])
