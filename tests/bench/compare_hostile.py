@@ -10,7 +10,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hostile"))
 from cell_files import read_cell_files, read_json_cells
 from compare_options import MARKDOWN, PROGRAM, QUICK
-from compare_sides import Cellar, Kernel, descendants
+from compare_sides import Cellar, Kernel, descendants, kill
 from compare_table import print_table
 from lanes import run_in_lanes
 
@@ -43,7 +43,7 @@ class OnCellar:
             number = self.side.send("eval", session="s", cells=[{"code": code, "timeout": timeout_s}], stream=False)
             if killed_after:
                 time.sleep(killed_after)
-                os.kill(self.side.worker(), signal.SIGKILL)
+                kill(self.side.worker())
             done = self.side.end(number, timeout_s + PATIENCE_S)
         except (OSError, RuntimeError) as error:
             return DIED, str(error)
@@ -84,7 +84,7 @@ class OnKernel:
         self.number = self.side.client.execute(code, stop_on_error=False, allow_stdin=False)
         if killed_after:
             time.sleep(killed_after)
-            os.kill(self.side.worker(), signal.SIGKILL)
+            kill(self.side.worker())
         reply = self.reply(timeout_s)
         if not reply and self.status() is None:
             self.side.interrupt()

@@ -1,12 +1,10 @@
 """How long processes and sessions take to start and to end, and what one more session costs."""
-import os
-import signal
 import subprocess
 import sys
 import time
 
 from compare_options import KERNEL_EVERY, PROGRAM, scaled
-from compare_sides import Cellar, Kernel, Plain, descendants, proportional, state, wait_until
+from compare_sides import Cellar, Kernel, Plain, descendants, kill, proportional, state, wait_until
 from compare_table import MIB, Row, at_most, at_most_of_python, less_than_ipykernel
 
 ROUNDS = scaled(20)
@@ -66,10 +64,10 @@ def respawns(cellar, kernel):
     row = Row("worker killed -9, to the next result", at_most(0.010))
     for i in range(ROUNDS):
         cellar.run("1")
-        os.kill(cellar.worker(), signal.SIGKILL)
+        kill(cellar.worker())
         row.add("cellar", timed(cellar.run, "1+1"))
         if i % KERNEL_EVERY == 0:
-            os.kill(kernel.worker(), signal.SIGKILL)
+            kill(kernel.worker())
             row.add("ipykernel", timed(lambda: (kernel.restart(), kernel.run("1+1"))))
     return row
 
@@ -94,7 +92,7 @@ def deaths(cellar, kernel):
             wait_until(lambda: state(worker) == "S")
             if side is kernel:
                 wait_until(kernel.client.hb_channel.is_beating)
-            os.kill(worker, signal.SIGKILL)
+            kill(worker)
             row.add(side.name, timed(side.wait_for_death, number))
             if side is kernel:
                 kernel.restart()

@@ -44,6 +44,13 @@ def wait_until(holds, limit_s=LIMIT_S):
     return True
 
 
+def kill(pid):
+    """Only a process that is known: 0 and -1 mean groups, up to all that there are."""
+    if pid <= 1:
+        raise ValueError(f"no process: {pid}")
+    os.kill(pid, signal.SIGKILL)
+
+
 def peak(pid):
     with open(f"/proc/{pid}/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) << 10
@@ -154,7 +161,12 @@ class Cellar:
         return next(session for session in self.ask("sessions")["sessions"] if session["id"] == name)
 
     def worker(self):
-        return self.session()["worker_pid"]
+        # There is none while it is being made, and a signal to -1 hits every process of the machine.
+        end = time.perf_counter() + LIMIT_S
+        while (pid := self.session()["worker_pid"]) <= 0:
+            if time.perf_counter() > end:
+                raise RuntimeError("the session has no worker")
+        return pid
 
     def restart(self):
         self.process.kill()
