@@ -3,6 +3,7 @@ cannot do it does not have."""
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
