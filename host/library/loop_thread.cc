@@ -128,6 +128,7 @@ void LoopThread::Leave(Entry entry) {
 void LoopThread::RunUntil(EventLoop::Task request, const absl::Notification& answered) {
   EventLoop::Events events;
   bool requested = false;
+  bool looked = false;
   while (true) {
     std::optional<absl::Duration> wait;
     {
@@ -142,9 +143,12 @@ void LoopThread::RunUntil(EventLoop::Task request, const absl::Notification& ans
       }
       wait = loop_.RunDue();
     }
-    if (answered.HasBeenNotified()) return;
+    const bool has_answer = answered.HasBeenNotified();
+    if (has_answer && looked) return;
     if (!wait) return answered.WaitForNotification();
-    loop_.Wait(*wait, events);
+    // Also when the answer came at once: while such calls follow each other, nobody else looks.
+    loop_.Wait(has_answer ? absl::ZeroDuration() : *wait, events);
+    looked = true;
   }
 }
 

@@ -1,5 +1,8 @@
 #include "host/library/loop_thread.h"
 
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -71,6 +74,33 @@ TEST_F(LoopThreadTest, WhatACallerPostedComesBeforeItsRequest) {
         },
         answered);
   }
+}
+
+// They kept the thread away from descriptors, which no call that is answered at once looked at.
+TEST_F(LoopThreadTest, CallsWithoutPauseLeaveDescriptorsTheirTurn) {
+  UniqueFd signalled(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+  bool seen = false;
+  auto call = [this](EventLoop::Task task) {
+    absl::Notification answered;
+    thread_->Await(
+        [&] {
+          task();
+          answered.Notify();
+        },
+        answered);
+  };
+  call([&] {
+    ASSERT_TRUE(loop_
+                    ->Watch(signalled.get(), EPOLLIN,
+                            [&](uint32_t) {
+                              loop_->Unwatch(signalled.get());
+                              seen = true;
+                            })
+                    .ok());
+  });
+  bool told = false;
+  for (int i = 0; i < 10 && !told; ++i) call([&] { told = seen; });
+  EXPECT_TRUE(told);
 }
 
 TEST_F(LoopThreadTest, CallersOfManyThreadsAreAllAnswered) {
