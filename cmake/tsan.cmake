@@ -1,10 +1,9 @@
-# Builds with -fsanitize=thread: calls of Abseil's locks go through tests/tsan/absl_locks.cc, which tells the sanitizer
-# of them. The names are those of Debian's Abseil, an inline namespace included.
-add_library(cellar_tsan STATIC ${PROJECT_SOURCE_DIR}/tests/tsan/absl_locks.cc ${PROJECT_SOURCE_DIR}/tests/tsan/options.cc)
+# Builds with -fsanitize=thread: calls of Abseil's locks go through tests/sanitizers/absl_locks.cc, which tells the
+# sanitizer of them. The names are those of Debian's Abseil, an inline namespace included.
+set(sources ${PROJECT_SOURCE_DIR}/tests/sanitizers)
+add_library(cellar_tsan STATIC ${sources}/absl_locks.cc ${sources}/tsan_options.cc)
 target_link_libraries(cellar_tsan PUBLIC absl::synchronization absl::time)
-# Of every process that a test starts, wherever its stderr goes.
-set(CELLAR_TSAN_REPORTS ${CMAKE_BINARY_DIR}/reports)
-target_compile_definitions(cellar_tsan PRIVATE CELLAR_TSAN_REPORTS="${CELLAR_TSAN_REPORTS}")
+target_compile_definitions(cellar_tsan PRIVATE CELLAR_SANITIZER_REPORTS="${CELLAR_SANITIZER_REPORTS}")
 target_link_options(cellar_tsan INTERFACE LINKER:--undefined=cellar_tsan_options)
 foreach(symbol
     _ZN4absl7debian35MutexD1Ev

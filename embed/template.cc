@@ -110,21 +110,19 @@ class Template {
     if (!message.ok()) return false;
     if (!*message) return true;
     if ((*message)->type != wire::MessageType::kFork) return false;
-    std::optional<wire::Fork> fork = wire::Decode<wire::Fork>((*message)->payload);
-    if (!fork || (*message)->fds.size() != wire::kForkFdCount) return false;
-    StartSession(fork->request, std::move((*message)->fds), signals);
+    if ((*message)->fds.size() != wire::kForkFdCount) return false;
+    StartSession(std::move((*message)->fds), signals);
     return true;
   }
 
-  void StartSession(uint32_t request, std::vector<UniqueFd> fds, int signals) {
+  void StartSession(std::vector<UniqueFd> fds, int signals) {
     if (!GiveToSpare(fds)) {
       pid_t keeper = ForkKeeper(signals, [&] {
         UniqueFd host = TakeKeeperFd(fds);
         BeKeeper(std::move(fds), std::move(host));
       });
       if (keeper < 0) {
-        (void)wire::SendControl(control_.get(),
-                                wire::ForkFailed{.request = request, .error = errno});
+        (void)wire::SendControl(control_.get(), wire::ForkFailed{.error = errno});
       }
     }
     fds.clear();

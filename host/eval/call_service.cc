@@ -1,6 +1,7 @@
 #include "host/eval/call_service.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -241,6 +242,11 @@ void CallService::Start(RunningCall& call, Session& session, Call ready) {
 void CallService::Finish(RunningCall& call, absl::StatusOr<CallResult> result) {
   loop_.Cancel(call.background_timer);
   call.runner.reset();
+  // What came after its last cell, or before its first, was told to this call as well.
+  if (result.ok() && call.hold) {
+    std::ranges::move(call.hold->session().TakeBackground(),
+                      std::back_inserter(result->background));
+  }
   call.hold.reset();
   call.audience.Dismiss(HandleOf(call.id));
   if (call.done) {

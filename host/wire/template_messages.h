@@ -51,15 +51,13 @@ struct Failed {
 // socket by KeeperHello.
 struct Fork {
   static constexpr MessageType kType = MessageType::kFork;
-  uint32_t request = 0;
-  CELLAR_WIRE_FIELDS(self.request)
+  CELLAR_WIRE_FIELDS()
 };
 
 struct ForkFailed {
   static constexpr MessageType kType = MessageType::kForkFailed;
-  uint32_t request = 0;
   int32_t error = 0;  // errno
-  CELLAR_WIRE_FIELDS(self.request, self.error)
+  CELLAR_WIRE_FIELDS(self.error)
 };
 
 }  // namespace cellar::wire

@@ -11,8 +11,8 @@ import sys
 import _cellar
 import cellar_prelude
 from cellar_runtime import (
-    bridge, cell_origin, cell_sources, display, exit_cleanup, figures, guard, host_requests, import_hooks, ipython_display,
-    late_import, snapshot, stdin, tracebacks, user_modules)
+    bridge, cell_errors, cell_origin, cell_sources, display, exit_cleanup, figures, guard, host_requests, import_hooks,
+    ipython_display, late_import, snapshot, stdin, tracebacks, user_modules)
 from cellar_runtime.cell_origin import CELL
 from cellar_runtime.integrity import Integrity, shortened
 from cellar_runtime.memory_limit import MemoryLimit
@@ -20,7 +20,7 @@ from cellar_runtime.namespace import Namespace
 from cellar_runtime.session_loop import make_loop
 from cellar_runtime.source import Compiler, is_coroutine, with_plain_newlines
 
-_current_task, _leave_task, _CancelledError = asyncio.current_task, asyncio.tasks._leave_task, asyncio.CancelledError
+_current_task, _leave_task = asyncio.current_task, asyncio.tasks._leave_task
 _exit, _write = os._exit, os.write
 _environment, _chdir, _fsdecode = os.environb, os.chdir, os.fsdecode
 _Task = asyncio.Task  # made without the loop's factory, which cells may set
@@ -368,28 +368,9 @@ class Runner:
 
     def _report(self, cell, error):
         """Sends the error of a cell; returns the cell's status."""
-        status = _unaudited(self._send_error, cell, error)
-        self._integrity.put_back_failing(error, status == _INTERRUPTED)
+        interrupted = _unaudited(cell_errors.send, cell, error)
+        self._integrity.put_back_failing(error, interrupted)
         self._announce_changed_builtins(cell)
-        return status
-
-    def _send_error(self, cell, error):
-        if _cellar.is_forked_child():
-            _leave_forked_child(error)
-        _take_pending_interrupt()  # the cell has ended; what is left is not to be disturbed
-        kind = type(error)  # not isinstance(), which would ask the error for its class
-        interrupted = _was_interrupted() and issubclass(kind, (KeyboardInterrupt, _CancelledError))
-        if interrupted and issubclass(kind, _CancelledError):
-            error = KeyboardInterrupt().with_traceback(tracebacks.traceback_of(error))
-        try:
-            ename, evalue, text, exit_code = _guarded(tracebacks.format_error, error)
-        except BaseException as second:
-            # Interrupted while a hostile __str__ was running, most likely.
-            ename = guard.type_name(type(error))
-            evalue = f"<not shown: {guard.type_name(type(second))} while it was formatted>"
-            text, exit_code = f"{ename}: {evalue}\n", None
-        _cellar.send_error(cell, *(part.encode("utf-8", "backslashreplace") for part in (ename, evalue, text)),
-                           exit_code)
         return _INTERRUPTED if interrupted else _ERROR
 
     def _announce_changed_builtins(self, cell):
@@ -474,15 +455,6 @@ def _give_up(error):
     reason = f"cellar: cells have broken this Python: {guard.describe(error)}\n"
     _write(2, reason.encode("utf-8", "backslashreplace"))
     _exit(1)
-
-
-def _leave_forked_child(error):
-    """A child that a cell forked has come out of the cell by an exception."""
-    ename, evalue, text, exit_code = tracebacks.format_error(error)
-    if exit_code is None:
-        sys.stderr.write(text + "\n")
-        exit_code = 1
-    _exit(exit_code)
 
 
 figures.install()

@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from program import CELLAR, ProgramTest, Screen, Terminal, processes_of, wait_until, without_colour
+from program import CELLAR, SLOWNESS, ProgramTest, Screen, Terminal, processes_of, wait_until, without_colour
 
 
 class EvalText(ProgramTest):
@@ -177,6 +177,7 @@ class EvalLimits(ProgramTest):
         self.assertIn("killed, state lost", cell["state_detail"])
         self.assertLess(cell["duration_ms"], 3000)
 
+    @unittest.skipIf(SLOWNESS > 1, "a sanitizer's own memory would count")
     def test_memory_at_the_cap_is_an_error_of_the_cell_that_says_how_much_there_is(self):
         code, result = self.run_json("--set", "memory_cap_mb=200", "x = 1", "bytearray(500 << 20)")
         cell = result["cells"][1]

@@ -20,11 +20,11 @@ class ControlTest : public ::testing::Test {
 
 TEST_F(ControlTest, CarriesAMessageWithItsDescriptors) {
   Pipe pipe = *MakePipe();
-  ASSERT_TRUE(SendControl(near(), Fork{.request = 9}, {pipe.write.get()}).ok());
+  ASSERT_TRUE(SendControl(near(), Kill{.worker_pid = 9}, {pipe.write.get()}).ok());
   auto message = ReceiveControl(far());
   ASSERT_TRUE(message.ok() && *message);
-  EXPECT_EQ((*message)->type, MessageType::kFork);
-  EXPECT_EQ(Decode<Fork>((*message)->payload)->request, 9u);
+  EXPECT_EQ((*message)->type, MessageType::kKill);
+  EXPECT_EQ(Decode<Kill>((*message)->payload)->worker_pid, 9);
   ASSERT_EQ((*message)->fds.size(), 1u);
   ASSERT_EQ(write((*message)->fds[0].get(), "x", 1), 1);
   char byte;
