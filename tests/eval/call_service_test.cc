@@ -110,6 +110,41 @@ class EagerCanceller : public CallObserver {
   std::function<void()> cancel_;
 };
 
+// Cancels a call just before its first cell, and remembers what it has heard.
+class EarlyCanceller : public CallObserver {
+ public:
+  explicit EarlyCanceller(std::function<void()> cancel) : cancel_(std::move(cancel)) {}
+  void OnCellStarted(size_t, const CallCell&) override { cancel_(); }
+  void OnBackgroundText(Stream, std::string_view text) override { heard_ += text; }
+  const std::string& heard() const { return heard_; }
+
+ private:
+  std::function<void()> cancel_;
+  std::string heard_;
+};
+
+TEST_F(CallServiceTest, WhatACallHearsIsInItsResultThoughNoneOfItsCellsRan) {
+  auto before = Submit({.session = "a",
+                        .cells = {{.code = "import threading, time\n"
+                                           "def tell():\n"
+                                           "  time.sleep(0.1)\n"
+                                           "  print('from before')\n"
+                                           "  time.sleep(0.2)\n"
+                                           "  open('told', 'w').close()\n"
+                                           "threading.Thread(target=tell, daemon=True).start()"}}});
+  ASSERT_TRUE(Finish(*before).ok());
+  WaitForFile("told");
+  std::unique_ptr<Pending> call;
+  EarlyCanceller canceller([&] { EXPECT_TRUE(service_->Cancel(call->id)); });
+  call = Submit({.session = "a", .cells = {{.code = "1"}}}, &canceller);
+  const absl::StatusOr<CallResult> result = Finish(*call);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->cells[0].status, CellRunStatus::kNotRun);
+  EXPECT_EQ(canceller.heard(), "from before\n");
+  ASSERT_EQ(result->background.size(), 1u);
+  EXPECT_EQ(result->background[0].text, canceller.heard());
+}
+
 TEST_F(CallServiceTest, ACancelReachesACellThatWaitsForASnapshot) {
   Start({}, [](Launch& launch) { launch.session.snapshots.policy = SnapshotPolicy::kAlways; });
   for (int i = 0; i < 20; ++i) {
