@@ -3,7 +3,6 @@
 #include <array>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 
 #include "absl/strings/str_cat.h"

@@ -4,7 +4,6 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdio>
-#include <cstring>
 
 #include "embed/audit_hooks.h"
 #include "embed/frozen_modules.h"

@@ -31,7 +31,7 @@ struct Signalled {
 };
 Signalled g_sigint;
 Signalled g_insist;
-std::atomic<bool> g_passed_on = false;  // a signal of the host's is on its way to the main thread
+std::atomic<bool> g_passed_on = false;    // a signal of the host's is on its way to the main thread
 std::atomic<bool> g_interrupted = false;  // the host has interrupted the running cell
 std::atomic<uint32_t> g_copy = 0;  // the copy for which fork hooks run on the main thread; 0 = none
 bool g_hook_was_ended = false;     // one of them
@@ -45,7 +45,7 @@ bool HearInterrupt(uint32_t cell) {
 }
 
 // Whether that cell has been sent and not begun: something else keeps the worker from it.
-bool IsToCome(uint32_t cell) { return cell != 0 && g_shared->begun_cell.load() != cell; }
+bool IsToCome(uint32_t cell) { return cell > g_shared->begun_cell.load(); }
 
 // Whether the host means the fork hooks that run now.
 bool HooksAreMeant() { return g_copy != 0 && g_shared->copy_target.load() == g_copy; }

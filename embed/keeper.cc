@@ -10,7 +10,6 @@
 
 #include <cerrno>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "embed/descendants.h"
@@ -191,8 +190,7 @@ class Keeper {
 
   static bool IsChild(pid_t pid, siginfo_t* info) {
     *info = {};
-    return pid > 0 &&
-           waitid(P_PID, static_cast<id_t>(pid), info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    return pid > 0 && waitid(P_PID, static_cast<id_t>(pid), info, WEXITED | WNOHANG | WNOWAIT) == 0;
   }
   static bool IsChild(pid_t pid) {
     siginfo_t info;

@@ -3,7 +3,6 @@
 // made under the GIL.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string_view>

@@ -1,6 +1,5 @@
 #include "embed/process_copy.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <pybind11/pybind11.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include <fstream>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "embed/bridge.h"
 #include "embed/descendants.h"
@@ -22,6 +20,7 @@
 #include "embed/process_copy.h"
 #include "embed/user_fds.h"
 #include "embed/worker.h"
+#include "host/base/clock.h"
 #include "host/base/utf8.h"
 #include "host/wire/channel_messages.h"
 #include "host/wire/process_names.h"
@@ -165,7 +164,7 @@ bool RunHooks(const CopyRequest& request, void (*hooks)()) {
 // True in the copy. Only the live worker tells Python of the fork: one that sleeps runs none of it,
 // and is still in the middle of its own fork.
 bool ForkAndAnswer(CopyRequest& request, Inheritance& inheritance, bool from_live_worker) {
-  const absl::Time start = absl::Now();
+  const absl::Time start = MonotonicNow();
   CopyKeeper keeper;
   if (request.message.kind == CopyKind::kBranched) {
     keeper = {.host_socket = request.fds[wire::kKeeperFd].get(),
@@ -194,7 +193,7 @@ bool ForkAndAnswer(CopyRequest& request, Inheritance& inheritance, bool from_liv
       .held_up = !in_time,
       .pid = copy.pid,
       .keeper_pid = copy.keeper,
-      .fork_us = static_cast<uint32_t>(absl::ToInt64Microseconds(absl::Now() - start))};
+      .fork_us = static_cast<uint32_t>(absl::ToInt64Microseconds(MonotonicNow() - start))};
   Worker().channel.Send(wire::MessageFrame(copied));
   return false;
 }

@@ -1,6 +1,5 @@
 #include "embed/template.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <pybind11/pybind11.h>
 #include <signal.h>
@@ -10,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <set>
 

@@ -5,8 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "notebook/span.h"
-
 namespace cellar::notebook {
 
 // How a file spells what it could also write raw.

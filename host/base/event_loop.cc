@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <limits>
 
 #include "host/base/brief_look.h"
 
@@ -58,7 +59,10 @@ void EventLoop::Unwatch(int fd) {
 
 EventLoop::TimerId EventLoop::After(absl::Duration delay, Task task) {
   TimerId id = next_timer_++;
-  int64_t deadline = MonotonicNanos() + absl::ToInt64Nanoseconds(delay);
+  const int64_t now = MonotonicNanos();
+  // An endless delay, and what is as good as one, would wrap around.
+  const int64_t deadline =
+      now + std::min(absl::ToInt64Nanoseconds(delay), std::numeric_limits<int64_t>::max() - now);
   timers_.emplace(Deadline{deadline, id}, std::move(task));
   timer_deadlines_.emplace(id, deadline);
   return id;

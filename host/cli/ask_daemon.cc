@@ -3,10 +3,11 @@
 #include <memory>
 #include <utility>
 
+#include "host/base/status.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
+#include "host/runtime/environment.h"
 #include "host/serve/dial.h"
-#include "host/session/launch.h"
 
 namespace cellar::host {
 

@@ -61,7 +61,8 @@ void AddCallCommands(CLI::App& app, int* exit_code) {
   CLI::App* wait =
       add("wait", "Wait for a call of cellar eval --detach to end, and take its result", Wait);
   AddJsonFlag(*wait, *options);
-  wait->add_option("--limit", options->limit, "Seconds to wait at most; then as tail")
+  wait->add_option("--limit", options->limit,
+                   "Seconds to wait at most; then show what there is so far, as cellar tail does")
       ->check(CLI::Range(0.0, 86400.0))
       ->option_text("SECONDS");
   AddJsonFlag(*add("tail", "Show what a call of cellar eval --detach has done", Tail), *options);

@@ -214,7 +214,7 @@ class Evaluation {
         console_->templates().Get(console_->launch().session.runtime);
     if (!source.ok() || !(*source)->ready()) return;
     for (const std::string& warning : (*source)->ready()->warnings) {
-      if (!json_) Complain(absl::UnknownError(warning));
+      if (!json_) Complain(warning);
       result_->cells.front().outcome.notices.push_back(warning);
     }
   }
@@ -287,7 +287,7 @@ int RunEval(const EvalOptions& options) {
     return kExitCannotRun;
   }
   for (const std::string& warning : launch->interpreter.warnings) {
-    if (!options.json) std::fprintf(stderr, "cellar: %s\n", Printable(warning).c_str());
+    if (!options.json) Complain(warning);
   }
   absl::StatusOr<std::unique_ptr<Console>> console = Console::Create(*std::move(launch));
   if (!console.ok()) {
@@ -306,7 +306,7 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
   CLI::Option* session =
       AddSessionOption(*command, options->session,
                        "Run them in the session of this name, which lasts from one command to the "
-                       "next, until it was idle for half an hour (see: cellar sessions)");
+                       "next, until it has been idle for half an hour (see: cellar sessions)");
   command
       ->add_option("cells", options->cells,
                    "Each argument is one cell; - reads one from standard input")

@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<Console>> MakeConsole(const RunArguments& argumen
       .interpreter = arguments.interpreter};
   CELLAR_ASSIGN_OR_RETURN(Launch launch, PrepareLaunch(query));
   for (const std::string& warning : launch.interpreter.warnings) {
-    Complain(absl::UnknownError(warning));
+    Complain(warning);
   }
   // The file takes the output; an artifact is for what a file has no room for.
   SinkOptions& output = launch.session.output;

@@ -26,7 +26,7 @@ absl::StatusOr<int> RunOwnSession(const ReplOptions& options) {
   CELLAR_ASSIGN_OR_RETURN(Launch launch, PrepareLaunch({.env = CurrentEnvironment(),
                                                         .interpreter = options.interpreter}));
   for (const std::string& warning : launch.interpreter.warnings) {
-    Complain(absl::UnknownError(warning));
+    Complain(warning);
   }
   InputDesk desk;
   launch.session.bridge = &desk;

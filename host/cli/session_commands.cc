@@ -87,11 +87,16 @@ int ListSessions(bool json) {
   return kExitFine;
 }
 
+// Without a daemon there is no such session either.
+absl::StatusOr<ordered_json> AskAbout(const std::string& session, ordered_json request) {
+  request["session"] = session;
+  absl::StatusOr<ordered_json> done = AskDaemon(std::move(request));
+  if (!absl::IsNotFound(done.status())) return done;
+  return absl::NotFoundError("there is no session \"" + session + "\"");
+}
+
 int AskAboutSession(const std::string& type, const std::string& session) {
-  absl::StatusOr<ordered_json> done = AskDaemon({{"type", type}, {"session", session}});
-  if (absl::IsNotFound(done.status())) {
-    return ExitCodeOf(absl::NotFoundError("there is no session \"" + session + "\""));
-  }
+  absl::StatusOr<ordered_json> done = AskAbout(session, {{"type", type}});
   if (!done.ok()) return ExitCodeOf(done.status());
   if (done->value("interrupted", true) == false) std::printf("no cell was running\n");
   return RefusalExitCode(*done).value_or(kExitFine);
@@ -104,9 +109,9 @@ struct MoveOptions {
 };
 
 // Asks for a rewind or a branch, and says where it stands.
-int Move(ordered_json request, std::optional<uint32_t> cell) {
-  if (cell) request["cell"] = *cell;
-  absl::StatusOr<ordered_json> done = AskDaemon(std::move(request));
+int Move(const MoveOptions& options, ordered_json request) {
+  if (options.cell) request["cell"] = *options.cell;
+  absl::StatusOr<ordered_json> done = AskAbout(options.session, std::move(request));
   if (!done.ok()) return ExitCodeOf(done.status());
   if (std::optional<int> refused = RefusalExitCode(*done)) return *refused;
   std::printf("%s\n", Printable(Told(StandingIn(*done))).c_str());
@@ -131,12 +136,12 @@ void AddRewind(CLI::App& app, int* exit_code) {
       app.add_subcommand("rewind", "Take a session back to before one of its cells");
   AddName(*command, options->session);
   command
-      ->add_option("cell", options->cell,
-                   "Number of the cell, of those a snapshot is kept of; without it, the last")
+      ->add_option(
+          "cell", options->cell,
+          "One of those that cellar sessions lists after \"rewinds to\"; without it, the newest "
+          "of them that takes the last cell back")
       ->option_text("N");
-  command->callback([options, exit_code] {
-    *exit_code = Move({{"type", "rewind"}, {"session", options->session}}, options->cell);
-  });
+  command->callback([options, exit_code] { *exit_code = Move(*options, {{"type", "rewind"}}); });
 }
 
 void AddBranch(CLI::App& app, int* exit_code) {
@@ -147,14 +152,13 @@ void AddBranch(CLI::App& app, int* exit_code) {
       ->required()
       ->option_text("NEW");
   command
-      ->add_option(
-          "cell", options->cell,
-          "Go on from before that cell, of those a snapshot is kept of; without it, from now")
+      ->add_option("cell", options->cell,
+                   "Go on from before that cell, one that cellar sessions lists after \"rewinds "
+                   "to\"; without "
+                   "it, from now")
       ->option_text("N");
   command->callback([options, exit_code] {
-    *exit_code =
-        Move({{"type", "branch"}, {"session", options->session}, {"new_session", options->branch}},
-             options->cell);
+    *exit_code = Move(*options, {{"type", "branch"}, {"new_session", options->branch}});
   });
 }
 

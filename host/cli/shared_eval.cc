@@ -14,7 +14,6 @@
 #include "host/console/standard_output.h"
 #include "host/console/terminal.h"
 #include "host/eval/json_writer.h"
-#include "host/output/printable.h"
 #include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
 #include "host/serve/frame_fields.h"
@@ -170,7 +169,7 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
     return kExitCannotRun;
   }
   for (const CallCell& cell : opened.cells) {
-    if (!options.json && !cell.clamp_note.empty()) Complain(absl::UnknownError(cell.clamp_note));
+    if (!options.json && !cell.clamp_note.empty()) Complain(cell.clamp_note);
   }
   SharedCall shared(**foreground, (*client)->socket(), options.env, opened.cells);
   absl::StatusOr<ordered_json> done = shared.Run(RequestFor(opened, options));
@@ -196,7 +195,7 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
 std::optional<int> RefusalExitCode(const ordered_json& done) {
   if (TextIn(done, "status") != "refused") return std::nullopt;
   const ordered_json error = done.value("error", ordered_json::object());
-  Complain(absl::UnknownError(TextIn(error, "evalue")));
+  Complain(TextIn(error, "evalue"));
   const std::string ename = TextIn(error, "ename");
   const bool could_not = ename == "CannotRun" || ename == "Cancelled";
   return could_not ? kExitCannotRun : kExitUsage;

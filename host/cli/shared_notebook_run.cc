@@ -134,7 +134,7 @@ int Report(const ordered_json& done, const std::string& expected_file) {
   const std::string file = TextIn(done, "file");
   const bool is_elsewhere = file != expected_file;
   if (const std::string why = TextIn(done, "not_saved"); !why.empty()) {
-    Complain(absl::UnknownError(why));
+    Complain(why);
   } else if (is_elsewhere) {
     Complain(absl::AbortedError(
         absl::StrCat(expected_file, ": changed on disk while it ran; the outputs are in ", file)));

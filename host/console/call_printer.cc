@@ -9,6 +9,7 @@
 
 #include "host/base/clock.h"
 #include "host/base/fds.h"
+#include "host/console/json_tree.h"
 #include "host/console/screen_line.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"

@@ -14,7 +14,6 @@
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
 #include "host/console/inline_image.h"
-#include "host/console/json_tree.h"
 #include "host/console/output_pane.h"
 #include "host/console/status_tree.h"
 #include "host/console/terminal.h"
@@ -49,9 +48,9 @@ class CallPrinter : public CallObserver {
   // twice.
   void BeginAside();
   void EndAside(const CellResult& result) { PrintOutcome(result.outcome); }
-  // The whole bundle, with JSON unfolded.
+  // `json_depth`: below it JSON is folded.
   void PrintBundle(const std::vector<wire::MimeEntry>& data, int json_depth);
-  // The same, and no text is collapsed until the next cell starts.
+  // No text is collapsed until the next cell starts.
   void ShowAll() { shows_all_ = true; }
 
   // The next thing written starts a line.

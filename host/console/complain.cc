@@ -7,8 +7,10 @@
 
 namespace cellar::host {
 
-void Complain(const absl::Status& status) {
-  std::fprintf(stderr, "cellar: %s\n", Printable(std::string(status.message())).c_str());
+void Complain(std::string_view words) {
+  std::fprintf(stderr, "cellar: %s\n", Printable(std::string(words)).c_str());
 }
+
+void Complain(const absl::Status& status) { Complain(std::string(status.message())); }
 
 }  // namespace cellar::host

@@ -4,7 +4,6 @@
 #include "host/base/fds.h"
 #include "host/base/utf8.h"
 #include "host/console/screen_line.h"
-#include "host/console/text_width.h"
 
 namespace cellar::host {
 namespace {

@@ -31,8 +31,8 @@ enum class CallMode { kSession, kPerCall };
 struct Call {
   std::string session;
   std::string cwd;  // empty: the session's, or the client's
-  // Set by front ends, not by requests. Where a session is opened, and with which interpreter, when
-  // no session of that id is open; empty: as the host.
+  // Where a session is opened, and with which interpreter, when none of that id is open; empty: as
+  // the host.
   std::string opening_cwd;
   std::string opening_interpreter;
   std::string interpreter;            // the session must have it; empty: any

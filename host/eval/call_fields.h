@@ -1,5 +1,5 @@
 // The fields of a request, written down once: call_parser.cc reads requests by this table, and
-// describe.cc tells of it. Of use to nobody else.
+// describe.cc tells of it. Its limits are those of the command line and the line protocol too.
 #pragma once
 
 #include <cstddef>

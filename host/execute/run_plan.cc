@@ -1,6 +1,5 @@
 #include "host/execute/run_plan.h"
 
-#include <algorithm>
 #include <optional>
 #include <set>
 

@@ -89,6 +89,7 @@ absl::StatusOr<host::SessionOptions> Host::Prepare(SessionOptions options) const
   session.id = std::move(options.id);
   session.bridge = options_.bridge;
   session.bridge_limit = options_.bridge_limit;
+  session.value_limit = options_.value_limit;
   session.sys_path = std::move(options.sys_path);
   for (auto& [name, value] : options.environment) session.environment.push_back({name, value});
   if (options_.interrupt_grace) session.interrupt_grace = *options_.interrupt_grace;

@@ -3,7 +3,6 @@
 #include <readline/readline.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
 #include "host/console/text_width.h"

@@ -174,10 +174,8 @@ absl::Status Chooser::CheckFit(const PythonInstall& install) const {
 }
 
 Interpreter Chooser::Configure(const PythonInstall& install) const {
-  Interpreter interpreter{.executable = install.executable,
-                          .prefix = install.prefix,
-                          .base_prefix = install.base_prefix,
-                          .version = install.version};
+  Interpreter interpreter{
+      .executable = install.executable, .prefix = install.prefix, .version = install.version};
   if (install.is_venv) {
     interpreter.kind = InterpreterKind::kVenv;
   } else if (IsDirectory(fs::path(install.prefix) / "conda-meta")) {

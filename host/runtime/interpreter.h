@@ -26,11 +26,10 @@ struct ConsideredPython {
 };
 
 struct Interpreter {
-  std::string executable;   // absolute; sys.executable, links kept
-  std::string prefix;       // sys.prefix
-  std::string base_prefix;  // where its standard library is
-  std::string version;      // "3.11.2" where that was cheap to know, else "3.11"
-  std::string origin;       // the rule that found it: "setting", "VIRTUAL_ENV", "PATH", ...
+  std::string executable;  // absolute; sys.executable, links kept
+  std::string prefix;      // sys.prefix
+  std::string version;     // "3.11.2" where that was cheap to know, else "3.11"
+  std::string origin;      // the rule that found it: "setting", "VIRTUAL_ENV", "PATH", ...
   InterpreterKind kind = InterpreterKind::kBase;
 
   // What the worker does with it, besides PyConfig.executable = PyConfig.program_name = executable.

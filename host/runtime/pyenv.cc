@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
 
 namespace cellar::host {
 namespace {

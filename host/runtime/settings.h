@@ -49,7 +49,7 @@ struct Settings {
   int64_t artifacts_max_bytes = int64_t{4} << 30;          // artifacts_max_mb (MiB)
   SnapshotPolicy snapshots = SnapshotPolicy::kAuto;
   int snapshots_kept = 4;
-  int snapshots_memory_percent = 25;  // of the available memory, for those of one session together
+  int snapshots_memory_percent = 25;  // of the available memory, for those of all sessions
 
   // Key -> the file, variable or option that gave it; what has its default is not there.
   std::map<std::string, std::string> origins;

@@ -1,6 +1,5 @@
 #include "host/serve/request.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>

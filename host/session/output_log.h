@@ -2,7 +2,6 @@
 // Knows clear_output and update_display; knows nothing of workers.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>

@@ -158,7 +158,6 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   open.key = {query.id, launch.session.cwd, launch.interpreter.executable};
   open.settings = launch.settings;
   open.per_call = query.per_call;
-  open.opened = MonotonicNow();
   SessionOptions options = launch.session;
   options.id = query.id;
   options.bridge = bridge_;
@@ -302,7 +301,7 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
     return done(absl::NotFoundError(absl::StrCat("there is no session \"", id, "\"")));
   }
   if (Find(options.id) != nullptr) return done(SessionExists(options.id));
-  if (absl::Status status = MakeRoom(); !status.ok()) return done(status);
+  if (absl::Status status = MakeRoom(source); !status.ok()) return done(status);
   SessionKey key = source->key;
   key.id = options.id;
   source->session->Branch(std::move(options),
@@ -317,7 +316,7 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
                             open.key = std::move(key);
                             open.settings = std::move(settings);
                             open.session = std::move(made->session);
-                            open.opened = open.last_used = MonotonicNow();
+                            open.last_used = MonotonicNow();
                             open.use = next_use_++;
                             Connect(open);
                             Use(open);
@@ -337,7 +336,6 @@ void SessionRegistry::List(ListCallback done) {
                      .waiting = open.waiting.size(),
                      .cells_run = open.session->cells_run(),
                      .worker_pid = open.session->worker_pid(),
-                     .opened = open.opened,
                      .last_used = open.last_used});
     for (const KeptSnapshot& kept : open.session->snapshots().kept) {
       infos.back().snapshots.push_back(kept.before_cell);

@@ -70,7 +70,6 @@ struct SessionInfo {
   std::vector<uint32_t> snapshots;  // the cells before which one is kept
   uint64_t memory_bytes = 0;        // see SessionMemory()
   int worker_pid = -1;
-  absl::Time opened;
   absl::Time last_used;
 };
 
@@ -201,7 +200,6 @@ class SessionRegistry {
     bool used = false;  // state can be expected of it
     std::deque<Request> waiting;
     TicketId holder = 0;
-    absl::Time opened;
     absl::Time last_used;
     uint64_t use = 0;  // orders uses; times may be equal
     EventLoop::TimerId idle_timer = 0;
@@ -216,7 +214,8 @@ class SessionRegistry {
   void Place(Request request, const absl::StatusOr<Launch>& launch);
   OpenSession* Match(const SessionQuery& query, const Launch* launch);
   absl::StatusOr<OpenSession*> Open(const SessionQuery& query, const Launch& launch);
-  absl::Status MakeRoom();
+  // By closing the one that was idle for longest, but not `spared`.
+  absl::Status MakeRoom(const OpenSession* spared = nullptr);
   // Where state could be expected; empty where it could not.
   std::string WhyEmpty(const std::string& id);
   void Connect(OpenSession& open);

@@ -16,8 +16,6 @@ constexpr absl::Duration kCloseGrace = absl::Seconds(1);
 // The outcome of most cells comes within this time, and is then worth not going to sleep; also
 // where the worker has to be woken first.
 constexpr absl::Duration kQuickCell = absl::Microseconds(250);
-// A worker that has done nothing for so long may have been stopped.
-constexpr absl::Duration kBeginning = absl::Milliseconds(100);
 
 Stream ToStream(wire::StreamId stream) {
   return stream == wire::StreamId::kStdout ? Stream::kStdout : Stream::kStderr;
@@ -60,6 +58,7 @@ Session::~Session() {
   loop_.Cancel(exit_timer_);
   loop_.Cancel(branch_timer_);
   loop_.Cancel(begin_timer_);
+  loop_.Cancel(value_timer_);
   if (restore_) loop_.Cancel(restore_->limit_timer);
 }
 
@@ -148,18 +147,17 @@ void Session::Pump() {
 }
 
 void Session::Start(CellJob job) {
-  const bool interrupted = job.interrupted;
+  if (job.interrupted) return EndUnsent(std::move(job));
   variables_.KeepSince(snapshots_.OldestCell().value_or(next_cell_));
   variables_.Set(job.request.environment, next_cell_);
   cells_.outer = MakeCell(std::move(job));
   cells_.outer->waits_for_snapshot = !worker_ready_ && snapshots_.WantedBeforeNextCell();
   if (cells_.outer->waits_for_snapshot) {
     cells_.outer->outcome.execution_count = next_cell_;  // should it be killed before it is sent
-    if (begin_timer_ == 0) ExpectBeginWithin(kBeginning);
+    ExpectBegin();
   } else {
     SendCell();
   }
-  if (interrupted) Interrupt(*cells_.outer);
 }
 
 void Session::SendCell() {
@@ -171,7 +169,7 @@ void Session::SendCell() {
   }
   worker_->Send(wire::Execute{.cell = cell.number(), .code = cell.request.code});
   worker_->ExpectWithin(kQuickCell);
-  if (begin_timer_ == 0) ExpectBeginWithin(kBeginning);
+  ExpectBegin();
 }
 
 std::unique_ptr<RunningCell> Session::MakeCell(CellJob job) {
@@ -185,22 +183,10 @@ std::unique_ptr<RunningCell> Session::MakeCell(CellJob job) {
                                        std::make_unique<OutputLog>(storage, OutputOptions()));
 }
 
-void Session::Start(ValueJob job) {
-  running_value_ = std::move(job);
-  if (begin_timer_ == 0) ExpectBeginWithin(kBeginning);
-  std::visit(
-      [this](auto& message) {
-        message.request = next_request_++;
-        worker_->Send(message);
-      },
-      running_value_->message);
-}
-
 void Session::Start(ResetJob job) {
   resetting_ = std::move(job);
   deaths_in_a_row_ = 0;
-  fresh_reason_.clear();
-  restored_note_.clear();
+  ForgetFound();
   if (worker_ == nullptr || !had_cells_) return FinishReset();
   worker_->Send(wire::Exit{});
   KillAfterGrace();
@@ -330,15 +316,9 @@ void Session::OnDone(wire::Done done) {
     outcome.notices.push_back("the session may use " + std::to_string(options_.memory_cap >> 20) +
                               " MiB of memory (memory_cap_mb)");
   }
-  if (!fresh_reason_.empty()) {
-    outcome.state = StateAfter::kFresh;
-    outcome.state_detail = std::exchange(fresh_reason_, "");
-  }
-  if (!restored_note_.empty()) {
-    outcome.state = StateAfter::kRestored;
-    outcome.state_detail = std::exchange(restored_note_, "");
-    TellNotCarried(outcome);
-  }
+  TellFound(outcome);
+  // A cell that ran inside the wait of another is told too, but the other is yet to be.
+  if (cell == cells_.outer.get()) ForgetFound();
   if (outcome.status == CellStatus::kCancelled || cell->ladder != nullptr) {
     // What the cell found comes first, what became of it second.
     absl::StrAppend(&outcome.state_detail, outcome.state_detail.empty() ? "" : "; ",
@@ -348,23 +328,22 @@ void Session::OnDone(wire::Done done) {
   InterruptNextOuter();
 }
 
-void Session::OnValue(wire::Value value) {
-  if (!running_value_) return;
-  ValueJob job = *std::exchange(running_value_, std::nullopt);
-  if (std::holds_alternative<wire::Set>(job.message)) snapshots_.OnValueSet();
-  switch (value.kind) {
-    case wire::ValueKind::kFailed:
-      job.done(absl::InvalidArgumentError(value.data));
-      break;
-    case wire::ValueKind::kAbsent:
-      job.done(std::nullopt);
-      break;
-    default:
-      job.done(SessionValue{.is_json = value.kind == wire::ValueKind::kJson,
-                            .data = std::move(value.data)});
+// What the cell found when it began, if that is not what the last outcome left.
+void Session::TellFound(CellOutcome& outcome) const {
+  if (!fresh_reason_.empty()) {
+    outcome.state = StateAfter::kFresh;
+    outcome.state_detail = fresh_reason_;
   }
-  had_cells_ = true;
-  Pump();
+  if (!restored_note_.empty()) {
+    outcome.state = StateAfter::kRestored;
+    outcome.state_detail = restored_note_;
+    TellNotCarried(outcome);
+  }
+}
+
+void Session::ForgetFound() {
+  fresh_reason_.clear();
+  restored_note_.clear();
 }
 
 // The cell has ended; its outcome is complete but for what still goes to the disk.
@@ -458,10 +437,7 @@ void Session::FinishClose() {
     if (cell.get() == outer) outcome.background = TakeBackground();
     cell->done(std::move(outcome));
   }
-  if (running_value_) {
-    ValueJob job = *std::exchange(running_value_, std::nullopt);
-    job.done(absl::CancelledError("the session was closed"));
-  }
+  if (running_value_) TakeRunningValue().done(absl::CancelledError("the session was closed"));
   if (resetting_) {
     ResetJob job = *std::exchange(resetting_, std::nullopt);
     job.done(absl::CancelledError("the session was closed"));

@@ -5,6 +5,7 @@
 // from a posted task.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -17,7 +18,6 @@
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
 #include "host/bridge/bridge.h"
-#include "host/runtime/settings.h"
 #include "host/session/cell_request.h"
 #include "host/session/outcome.h"
 #include "host/session/output_log.h"
@@ -28,6 +28,9 @@
 #include "host/worker/template_pool.h"
 
 namespace cellar::host {
+
+// For a worker to answer Set() or Get(), which may be of large values.
+inline constexpr absl::Duration kValueLimit = absl::Seconds(30);
 
 struct SessionOptions {
   std::string id;  // as a BridgeProvider sees it
@@ -46,6 +49,7 @@ struct SessionOptions {
   std::function<void(EventLoop::Task)> relieve;
   BridgeProvider* bridge = nullptr;  // answers the calls that cells make; outlives the session
   absl::Duration bridge_limit = kBridgeLimit;
+  absl::Duration value_limit = kValueLimit;
   SnapshotOptions snapshots;
   // Of all sessions of the host, and outlives them; null: the session counts alone.
   SnapshotAccount* snapshot_account = nullptr;
@@ -133,8 +137,8 @@ class Session : private WorkerListener, private BridgeListener {
   // Interrupts the running cell and what is nested in it, or the one that is about to run. A second
   // call while the first is under way kills. False when there is nothing to interrupt.
   bool Interrupt();
-  // A cell runs, or is about to: it may have to wait for a snapshot or for memory.
-  bool busy() const { return cells_.outer != nullptr || next_is_cell(); }
+  // A cell runs, or is about to: it may have to wait for a snapshot, for memory or for a branch.
+  bool busy() const { return cells_.outer != nullptr || std::ranges::any_of(queue_, IsCell); }
   // The running cell as far as it has come; nothing when none runs.
   std::optional<CellOutcome> OutcomeSoFar() const;
 
@@ -210,15 +214,17 @@ class Session : private WorkerListener, private BridgeListener {
   // Those that run inside the wait for that call, or all.
   void RefuseNested(std::optional<uint64_t> call);
 
-  bool next_is_cell() const {
-    return !queue_.empty() && std::holds_alternative<CellJob>(queue_.front());
-  }
+  static bool IsCell(const Job& job) { return std::holds_alternative<CellJob>(job); }
   void Enqueue(Job job);
   void Pump();
   void Start(CellJob job);
   void Start(ValueJob job);
+  ValueJob TakeRunningValue();
   void Start(ResetJob job);
   void Start(BranchJob job);
+  void EndUnsent(CellJob job);
+  void TellFound(CellOutcome& outcome) const;
+  void ForgetFound();
   void SendCell();
   void KillAfterGrace();
   void FinishReset();
@@ -243,6 +249,7 @@ class Session : private WorkerListener, private BridgeListener {
   void RestartTimeout(RunningCell& cell);
   void OnTimeout(RunningCell& cell);
   void TellNotBegun(RunningCell& cell);
+  void ExpectBegin();
   void ExpectBeginWithin(absl::Duration time);
   void Settle(RunningCell& cell);
   void FinishCell(RunningCell& cell);
@@ -271,13 +278,14 @@ class Session : private WorkerListener, private BridgeListener {
   bool template_was_ready_ = false;  // when the worker was asked for
   bool start_retried_ = false;
   uint32_t next_cell_ = 1;
-  uint32_t next_request_ = 1;
+  uint32_t last_value_request_ = 0;
   bool had_cells_ = false;    // of the worker: there is state to lose
   std::string fresh_reason_;  // why the next cell finds nothing where there was something
   std::string kill_reason_;   // given to KillWorker
   int deaths_in_a_row_ = 0;   // since the last cell that its worker survived
   std::string last_death_;
   EventLoop::TimerId begin_timer_ = 0;
+  EventLoop::TimerId value_timer_ = 0;
   bool relieving_ = false;  // waits for what options_.relieve does
   bool relieved_ = false;   // since a worker last started
   uint64_t cells_run_ = 0;

@@ -47,7 +47,7 @@ void Session::OnWorkerExit(WorkerExit exit) {
   }
   if (!cells_.OuterRuns() && !could_not_start && had_cells_) Lose(exit);
   if (running_value_) {
-    ValueJob job = *std::exchange(running_value_, std::nullopt);
+    ValueJob job = TakeRunningValue();
     if (again) {
       queue_.push_front(std::move(job));
     } else {

@@ -12,6 +12,9 @@ namespace {
 // A cell that has to wait longer is held up by something, also on a busy machine.
 constexpr absl::Duration kUndisturbed = absl::Milliseconds(300);
 
+// A worker that has done nothing for so long may have been stopped.
+constexpr absl::Duration kBeginning = absl::Milliseconds(100);
+
 // How often a worker that does not begin is continued again, at least.
 constexpr absl::Duration kBeginLookEvery = absl::Seconds(1);
 
@@ -20,8 +23,10 @@ constexpr absl::Duration kBeginLookEvery = absl::Seconds(1);
 bool Session::Interrupt() {
   RunningCell* innermost = cells_.Innermost();
   if (innermost == nullptr) {
-    if (cells_.outer != nullptr || !next_is_cell()) return false;
-    std::get<CellJob>(queue_.front()).interrupted = true;
+    if (cells_.outer != nullptr) return false;
+    auto waiting = std::ranges::find_if(queue_, IsCell);
+    if (waiting == queue_.end()) return false;
+    std::get<CellJob>(*waiting).interrupted = true;
     return true;
   }
   if (restore_) {
@@ -37,8 +42,9 @@ bool Session::Interrupt() {
 
 void Session::InterruptNested(uint64_t call) {
   auto& nested = cells_.nested;
-  auto cell = std::find_if(nested.begin(), nested.end(),
-                           [call](const auto& each) { return each->parent == call; });
+  auto cell = std::find_if(nested.begin(), nested.end(), [call](const auto& each) {
+    return each->parent == call && !each->ended;
+  });
   if (cell == nested.end() || restore_) return;
   for (; cell != nested.end(); ++cell) (*cell)->interrupt_after_nested = true;
   Interrupt(*cells_.Innermost());
@@ -68,6 +74,10 @@ void Session::InterruptNextOuter() {
   }
 }
 
+void Session::ExpectBegin() {
+  if (begin_timer_ == 0) ExpectBeginWithin(kBeginning);
+}
+
 // Continues a worker that was stopped between cells. One timer for all cells that come meanwhile:
 // to set one for each would cost more.
 void Session::ExpectBeginWithin(absl::Duration time) {
@@ -95,6 +105,19 @@ void Session::TellNotBegun(RunningCell& cell) {
   cell.outcome.error = CellError{.ename = "KeyboardInterrupt",
                                  .evalue = kNotBegun,
                                  .traceback = absl::StrCat("KeyboardInterrupt: ", kNotBegun, "\n")};
+}
+
+// Interrupted while it waited for its turn: what is not sent cannot run.
+void Session::EndUnsent(CellJob job) {
+  CellOutcome outcome = {
+      .status = CellStatus::kCancelled,
+      .runs = 0,
+      .error = CellError{.ename = "KeyboardInterrupt", .traceback = "KeyboardInterrupt\n"},
+      .state_detail = "interrupted before it began, state kept"};
+  TellFound(outcome);
+  ForgetFound();
+  job.done(std::move(outcome));
+  Pump();
 }
 
 void Session::OnTimeout(RunningCell& cell) {

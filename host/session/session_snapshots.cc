@@ -109,10 +109,7 @@ void Session::FinishRestore() {
   next_cell_ = restore.moment.before_cell;
   snapshots_.OnRestored(restore.moment.before_cell);
   RestoreVariables();
-  if (running_value_) {
-    ValueJob job = *std::exchange(running_value_, std::nullopt);
-    job.done(absl::UnavailableError("the worker " + description));
-  }
+  if (running_value_) TakeRunningValue().done(absl::UnavailableError("the worker " + description));
   if (!in_cell) restored_note_ = rewind_ ? "" : "the worker " + description;
   if (in_cell) {
     const bool is_before_cell = next_cell_ == cells_.outer->number();

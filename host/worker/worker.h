@@ -55,7 +55,8 @@ class Worker : private ChannelListener {
       std::function<absl::Status()> why_not_started, WorkerListener& listener);
   ~Worker() override;
 
-  // Setup, Execute, Set, Get, Query or Exit. Sent when the channel has room; never blocks.
+  // Any message of the channel that carries no descriptors. Sent when the channel has room; never
+  // blocks.
   template <typename Message>
   void Send(const Message& message) {
     if constexpr (std::is_same_v<Message, wire::Execute>) SkipOldFaults();

@@ -39,7 +39,7 @@ class LostThreads:
             if thread.ident == main:
                 continue
             self.names.append(guard.valid_text(guard.safe_str(thread.name)))
-            if pool_module is not None and thread._target is pool_module._worker:
+            if pool_module is not None and getattr(thread, "_target", None) is pool_module._worker:
                 self._pools.append(thread._args[0])
                 self._running.append(_work_of(frames.get(thread.ident), pool_module))
             elif process_module is not None and isinstance(thread, process_module._ExecutorManagerThread):

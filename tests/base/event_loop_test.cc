@@ -52,6 +52,14 @@ TEST_F(EventLoopTest, FiresTimersInOrderOfTheirDeadlines) {
   EXPECT_THAT(order, ElementsAre(1, 2));
 }
 
+TEST_F(EventLoopTest, AnEndlessDelayDoesNotEnd) {
+  bool fired = false;
+  loop_->After(absl::InfiniteDuration(), [&] { fired = true; });
+  loop_->After(absl::Milliseconds(5), [&] { loop_->Stop(); });
+  loop_->Run();
+  EXPECT_FALSE(fired);
+}
+
 TEST_F(EventLoopTest, NeverFiresACancelledTimer) {
   bool fired = false;
   EventLoop::TimerId timer = loop_->After(absl::Milliseconds(1), [&] { fired = true; });

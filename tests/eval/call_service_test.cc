@@ -160,6 +160,29 @@ TEST_F(CallServiceTest, ACancelReachesACellThatWaitsForASnapshot) {
   }
 }
 
+TEST_F(CallServiceTest, ACancelReachesACellThatWaitsBehindBranches) {
+  ASSERT_TRUE(Run("a",
+                  "import asyncio, time\n"
+                  "def hold():\n"
+                  "  open('held', 'w').close()\n"
+                  "  time.sleep(0.5)\n"
+                  "_ = asyncio.get_running_loop().call_later(0.01, hold)")
+                  .ok());
+  WaitForFile("held");
+  int branches = 0;
+  for (const char* id : {"b", "c"}) {
+    registry_->Branch("a", {.id = id}, [&](const absl::StatusOr<Standing>&) { ++branches; });
+  }
+  auto call = Submit({.session = "a", .cells = {{.code = "open('ran', 'w')"}}});
+  const absl::Time later = absl::Now() + absl::Milliseconds(50);
+  RunUntil([&] { return absl::Now() > later; });
+  EXPECT_EQ(branches, 0);
+  EXPECT_TRUE(service_->Cancel(call->id));
+  EXPECT_EQ(Finish(*call)->status, CallStatus::kCancelled);
+  RunUntil([&] { return branches == 2; });
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "ran"));
+}
+
 TEST_F(CallServiceTest, LeavesALongCallToRunInTheBackground) {
   auto call = Submit({.session = "a",
                       .background_after = absl::Milliseconds(50),

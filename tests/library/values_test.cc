@@ -76,6 +76,36 @@ TEST_F(ValuesTest, WhatJsonCannotHoldIsAnErrorThatNamesTheValue) {
   }
 }
 
+TEST_F(ValuesTest, WhatAValuesOwnMethodsRaiseIsAnErrorToo) {
+  Run("class Mute(Exception):\n"
+      "  def __str__(self): raise KeyError\n"
+      "class Liar(dict):\n"
+      "  def items(self): raise self.error\n"
+      "def liar(error):\n"
+      "  made = Liar(key=1)\n"
+      "  made.error = error\n"
+      "  return made\n"
+      "leaves, interrupts, mumbles = liar(SystemExit), liar(KeyboardInterrupt), liar(Mute)");
+  for (const char* name : {"leaves", "interrupts", "mumbles"}) {
+    EXPECT_EQ(session().Get(name).status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(WhyNot(name), HasSubstr(name));
+  }
+  EXPECT_THAT(Run("1"), ResultIs("1"));
+}
+
+TEST_F(ValuesTest, AWorkerThatIsHeldUpDoesNotHoldUpTheCaller) {
+  absl::StatusOr<std::unique_ptr<Host>> host =
+      Host::Start({.value_limit = absl::Milliseconds(100)});
+  ASSERT_TRUE(host.ok()) << host.status();
+  absl::StatusOr<std::unique_ptr<Session>> session = (*host)->Open();
+  ASSERT_TRUE(session.ok()) << session.status();
+  auto run = [&](std::string code) { return (*session)->Run(std::move(code))->result(); };
+  run("import asyncio, time\nx, y = 1, 2\nasyncio.get_running_loop().call_soon(time.sleep, 1)");
+  EXPECT_EQ((*session)->Get("x").status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(run("y"), "2");
+  EXPECT_EQ(*(*session)->Get("y"), 2);  // not the answer that came late
+}
+
 TEST_F(ValuesTest, BytesAndJsonAreNotMistakenForEachOther) {
   Run("data = b'1'\ntext = '1'");
   EXPECT_EQ(session().Get("data").status().code(), absl::StatusCode::kInvalidArgument);

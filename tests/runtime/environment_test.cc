@@ -20,8 +20,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-const Interpreter kSystemPython = {
-    .executable = "/usr/bin/python3", .prefix = "/usr", .base_prefix = "/usr"};
+const Interpreter kSystemPython = {.executable = "/usr/bin/python3", .prefix = "/usr"};
 
 Interpreter VenvAt(const std::string& prefix) {
   return {.executable = prefix + "/bin/python", .prefix = prefix, .kind = InterpreterKind::kVenv};

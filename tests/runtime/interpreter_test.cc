@@ -177,7 +177,6 @@ TEST_F(InterpreterTest, NeedsNothingSpecialOnTheWorkersOwnBase) {
   EXPECT_EQ(interpreter.kind, InterpreterKind::kVenv);
   EXPECT_EQ(interpreter.version, "3.11.2");
   EXPECT_EQ(interpreter.prefix, Path("project/.venv"));
-  EXPECT_EQ(interpreter.base_prefix, Path("own"));
   EXPECT_EQ(interpreter.libpython, "");
   EXPECT_EQ(interpreter.home, "");
   EXPECT_EQ(interpreter.site_packages, "");

@@ -22,6 +22,13 @@ constexpr char kHold[] =
 class RegistryTest : public CallsTest {
  protected:
   void LetGo() { std::ofstream(directory_ / "go") << ""; }
+  absl::StatusOr<Standing> Branch(const std::string& id, const std::string& branch) {
+    std::optional<absl::StatusOr<Standing>> branched;
+    registry_->Branch(id, {.id = branch},
+                      [&](absl::StatusOr<Standing> standing) { branched = std::move(standing); });
+    RunUntil([&] { return branched.has_value(); });
+    return branched.value_or(absl::DeadlineExceededError("no answer"));
+  }
   std::vector<std::string> OpenIds() {
     std::vector<std::string> ids;
     for (const SessionInfo& info : List()) ids.push_back(info.key.id);
@@ -135,14 +142,24 @@ TEST_F(RegistryTest, ABusySessionIsNeverClosedToMakeRoom) {
   EXPECT_EQ(Value("b", "1"), "1");
 }
 
+TEST_F(RegistryTest, ASessionIsNotClosedToMakeRoomForItsOwnBranch) {
+  Start({.max_sessions = 2});
+  ASSERT_EQ(Value("a", "x = 1; x"), "1");
+  ASSERT_EQ(Value("b", "x = 1; x"), "1");
+  EXPECT_TRUE(Branch("a", "c").ok());
+  EXPECT_THAT(OpenIds(), UnorderedElementsAre("a", "c"));
+  EXPECT_EQ(Value("a", "x"), "1");
+
+  Start({.max_sessions = 1});
+  ASSERT_EQ(Value("a", "x = 1; x"), "1");
+  EXPECT_THAT(Branch("a", "c").status().message(), HasSubstr("all others are busy"));
+  EXPECT_EQ(Value("a", "x"), "1");
+}
+
 TEST_F(RegistryTest, ABranchThatMadeRoomBeforeItRanACellSaysSoWhenItIsWantedAgain) {
   Start({.max_sessions = 2});
   ASSERT_TRUE(Run("a", "x = 1").ok());
-  std::optional<absl::StatusOr<Standing>> branched;
-  registry_->Branch("a", {.id = "b"},
-                    [&](absl::StatusOr<Standing> standing) { branched = std::move(standing); });
-  RunUntil([&] { return branched.has_value(); });
-  ASSERT_TRUE(branched->ok()) << branched->status();
+  ASSERT_TRUE(Branch("a", "b").ok());
   ASSERT_TRUE(Run("c", "1").ok());  // in the place of a
   ASSERT_TRUE(Run("d", "1").ok());  // in that of the branch
   EXPECT_EQ(Run("b", "1")->session_state, StateAfter::kFresh);

@@ -1,4 +1,5 @@
 // What a disk that stands still does to the output of a session.
+#include "host/bridge/tool_set.h"
 #include "tests/eval/calls_test.h"
 #include "tests/output/spill_testing.h"
 
@@ -22,6 +23,33 @@ TEST_F(StalledDiskTest, DoesNotHoldUpTheOutputOfLaterCells) {
   ASSERT_EQ(ended->cells[0].outcome.truncation->error, "not yet written");
   disk.Release();
   EXPECT_EQ(Value("a", "for i in range(100): print('x' * 100_000)\n'printed'"), "'printed'");
+}
+
+// The call that waited for it was interrupted in its place.
+TEST_F(StalledDiskTest, ACancelOfANestedCellThatHasEndedHitsNoOtherCell) {
+  ToolSet tools;
+  std::optional<BridgeReply> reply;
+  tools.Serve("ask", [&](const BridgeCall&, BridgeReply given) { reply = std::move(given); });
+  registry_->AnswerCalls(&tools);
+  auto outer = Submit(
+      {.session = "a",
+       .cells = {{.code = "from cellar_runtime import bridge\nbridge.host.call('ask', 0)"}}});
+  RunUntil([&] { return reply.has_value(); });
+  StalledDisk disk;
+  auto nested = Submit({.session = "a",
+                        .parent = HandleOf(outer->id),
+                        .cells = {{.code = "for i in range(3): print('x' * 100_000)\n"
+                                           "open('ended', 'w').close()"}}});
+  WaitForFile("ended");
+  const absl::Time later = absl::Now() + absl::Milliseconds(100);
+  RunUntil([&] { return disk.has_writer() && absl::Now() > later; });
+  ASSERT_FALSE(nested->result.has_value());
+  service_->Cancel(nested->id);
+  disk.Release();
+  EXPECT_TRUE(Finish(*nested).ok());
+  (*reply)({.value = "1"});
+  EXPECT_EQ(ValueOf(*Finish(*outer)), "1");
+  Stop();
 }
 
 }  // namespace

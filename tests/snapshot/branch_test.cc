@@ -132,6 +132,22 @@ TEST_F(BranchTest, LeavesTheChildrenOfTheOriginalAlone) {
   Run("p.kill(); q.kill(); p.wait(); q.join()");
 }
 
+TEST_F(BranchTest, BesideAThreadThatHasDoneWhatItWasMadeFor) {
+  Run("import concurrent.futures, threading\n"
+      "concurrent.futures.ThreadPoolExecutor\n"
+      "is_done, end = threading.Event(), threading.Event()\n"
+      "class Lingering(threading.Thread):\n"
+      "  def run(self):\n"
+      "    super().run()\n"
+      "    is_done.set()\n"
+      "    end.wait()\n"
+      "Lingering(daemon=True).start()\n"
+      "x = is_done.wait()");
+  Branched branch = Branch();
+  ASSERT_NE(branch.session, nullptr);
+  EXPECT_EQ(EvaluateIn(*branch.session, "x"), "True");
+}
+
 TEST_F(BranchTest, AHundredLeaveNothingBehind) {
   Run("x = list(range(1000))");
   const auto open_before = CountOpenFds();

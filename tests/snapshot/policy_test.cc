@@ -80,6 +80,30 @@ TEST_F(AutoTest, ValuesThatWereSetCount) {
   EXPECT_EQ(Evaluate("x"), "2");
 }
 
+// An interrupt that an earlier cell had ended without was taken for one of a cell to come, and made
+// way for it.
+TEST_F(AutoTest, OneThatIsHeldUpInterruptsNobody) {
+  StartedCell deaf(session(),
+                   "import asyncio, signal, time\n"
+                   "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+                   "print('on')\n"
+                   "end = time.monotonic() + 0.6\n"
+                   "while time.monotonic() < end: pass");
+  deaf.WaitFor("on");
+  session().Interrupt();
+  deaf.Join();
+  Run("log = []\n"
+      "async def hold():\n"
+      "  try:\n"
+      "    await asyncio.sleep(0)\n"
+      "    end = time.monotonic() + 1\n"
+      "    while time.monotonic() < end: pass\n"
+      "    log.append('held')\n"
+      "  except BaseException as error: log.append(error)\n"
+      "task = asyncio.create_task(hold())");
+  EXPECT_THAT(Run("await task\nlog"), ResultIs("['held']"));
+}
+
 TEST_F(AutoTest, DoesNotForkUnderThreadsThatItDoesNotKnow) {
   Run("import ctypes, time\nlibc = ctypes.CDLL(None)\n"
       "t = ctypes.c_ulong()\n"

@@ -1,4 +1,8 @@
 // Cells that are run to answer a call of the same session: inside the wait, or refused at once.
+#include <signal.h>
+
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "tests/worker/bridge_fixture.h"
 
@@ -161,6 +165,17 @@ TEST_F(NestedTest, TheOuterAnswerMayComeWhileSomebodyElseIsAskedInside) {
   EXPECT_THAT(cell->Join(), ResultIs("'outer'"));
   ASSERT_TRUE(inner.ok()) << inner.status();
   EXPECT_TRUE(inner->ok());
+}
+
+TEST_F(NestedTest, BothAreToldThatTheStateIsLost) {
+  const int pid = std::stoi(*Run("os.getpid()").result());
+  kill(pid, SIGKILL);
+  ASSERT_TRUE(Eventually([&] { return kill(pid, 0) != 0; }));
+  CellOutcome outcome = Run("from cellar_runtime import bridge\nbridge.host.call('run', '1')");
+  EXPECT_EQ(outcome.state, StateAfter::kFresh);
+  ASSERT_EQ(nested_.size(), 1u);
+  EXPECT_EQ(nested_[0].state, StateAfter::kFresh);
+  EXPECT_EQ(Run("1").state, StateAfter::kKept);
 }
 
 TEST_F(NestedTest, ATimeOutInsideEndsTheInnerCellOnly) {

@@ -73,6 +73,7 @@ struct HostOptions {
   // Answers the calls that cells make to this program (`tool`, `llm`, `agent`); outlives the host.
   BridgeProvider* bridge = nullptr;
   absl::Duration bridge_limit = host::kBridgeLimit;  // for one answer
+  absl::Duration value_limit = host::kValueLimit;    // for a worker to answer Set() or Get()
 };
 
 struct SessionOptions {
