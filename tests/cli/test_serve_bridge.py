@@ -217,7 +217,8 @@ class Bridge(ServeTest):
         self.assertEqual(self.done(client, "killed")["result"]["cells"][0]["error"]["ename"], "WorkerDied")
         self.check_each_was_settled_once()
         client.send(id="after", type="eval", session="s", cells=[{"code": "tool.add(of=[1, 2])"}])
-        self.assertEqual(self.done(client, "after")["result"]["text"], "3")
+        # With a word on the loss, where no snapshot was taken in time.
+        self.assertEqual(self.done(client, "after")["result"]["text"].splitlines()[0], "3")
 
     def test_without_a_client_that_answers_the_cell_is_told_how_to_connect_one(self):
         client = self.serve()

@@ -330,12 +330,13 @@ class Clients:
             if not model.closed_since(call.sent):
                 raise Violation(f"{token}: nobody closed the session")
         else:
-            model.on_cell(Cell(token, call.sent, self.moment + 1, cell, reset=token in call.resets, seen=seen))
+            take = model.on_cell if cell["runs"] > 0 else model.on_unsent
+            take(Cell(token, call.sent, self.moment + 1, cell, reset=token in call.resets, seen=seen))
         call.finished[token] = cell
         self.next_moment()
         self.log.append(f"{self.moment} <- {call.session} {token} {cell_in_short(cell)} (worker {pid})")
         self.counts[f"{cell['status']}, state {cell['state']}"] += 1
-        self.counts["run again"] += cell["runs"] - 1
+        self.counts["run again"] += cell["runs"] == 2
         if pid:
             self.note_worker(call.session, pid)
 

@@ -121,6 +121,23 @@ class SessionModel:
         self.forget_changes_before(cell.sent)
         self.last = cell
 
+    def on_unsent(self, cell):
+        """It was cancelled while it waited for its turn: nothing of it has run, but it may tell of a loss."""
+        if cell.found_restored() is not None:
+            self._check_cause(cell)
+            self.states = self.states_by_rewind(cell.found_restored())
+        elif cell.reset or cell.found_nothing():
+            if not cell.reset:
+                self._check_cause(cell)
+            self.states, self.known = set(self.FRESH), {1: {()}}
+        else:
+            if self.lost and not self._states_before(cell)[1]:
+                raise Violation(f"{cell.token}: all was lost before it, and it does not say so: {cell.detail!r}")
+            return
+        self.lost = False
+        self.forget_changes_before(cell.sent)
+        self.last = cell
+
     def _states_before(self, cell):
         """The states that the cell may have found, and whether one of them is due to a change."""
         if cell.reset:
