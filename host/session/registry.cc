@@ -211,9 +211,10 @@ void SessionRegistry::Grant(OpenSession& open) {
   open.last_used = MonotonicNow();
   if (request.query.runs_cells) Use(open);
   loop_.Cancel(open.idle_timer);
-  loop_.Post([held = std::move(request.held),
-              hold = SessionHold(*this, request.ticket, *open.session, open.key,
-                                 open.settings)]() mutable { held(std::move(hold)); });
+  // The session stays while it is held; the registry may go while the loop has this to do.
+  loop_.Post([this, alive = alive_, &open, held = std::move(request.held)]() mutable {
+    if (*alive) held(SessionHold(*this, open.holder, *open.session, open.key, open.settings));
+  });
 }
 
 void SessionRegistry::Use(OpenSession& open) {

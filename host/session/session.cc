@@ -70,7 +70,13 @@ absl::Status Session::Prepare() {
                        .sys_path = options_.sys_path,
                        .memory_cap = options_.memory_cap,
                        .open_files = options_.open_files};
-  CELLAR_ASSIGN_OR_RETURN(worker_, source->Fork(setup, *this));
+  absl::StatusOr<std::unique_ptr<Worker>> worker = source->Fork(setup, *this);
+  if (!worker.ok() && !source->alive() && source->ready()) {
+    // It has died since anybody looked. What has started once starts again.
+    CELLAR_ASSIGN_OR_RETURN(source, templates_.Get(options_.runtime));
+    worker = source->Fork(setup, *this);
+  }
+  CELLAR_ASSIGN_OR_RETURN(worker_, std::move(worker));
   template_ = source->shared_from_this();
   ConnectBridge();
   template_was_ready_ = source->ready().has_value();

@@ -5,11 +5,13 @@
 #include <csignal>
 
 #include "tests/eval/calls_test.h"
+#include "tests/process_stat.h"
 #include "tests/sanitized.h"
 
 namespace cellar::host {
 namespace {
 
+using cellar::testing::StatOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -176,6 +178,17 @@ TEST_F(RegistryTest, AnIdleSessionIsClosedAfterItsTimeAndSaysSoWhenItIsWantedAga
             "this cell ran in a fresh session");
 }
 
+TEST_F(RegistryTest, ATemplateThatHasJustDiedKeepsNoSessionFromOpening) {
+  ASSERT_EQ(Value("a", "1"), "1");
+  const pid_t keeper = StatOf(List()[0].worker_pid)->parent;
+  const pid_t source = StatOf(keeper)->parent;
+  ASSERT_GT(source, 1);
+  ASSERT_EQ(kill(source, SIGKILL), 0);
+  // The loop does not run, so nobody hears of it.
+  while (StatOf(source)->state != 'Z') absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_EQ(Value("b", "1"), "1");
+}
+
 TEST_F(RegistryTest, AFullQueueIsAClearError) {
   Start({.max_waiting = 2});
   std::vector<std::unique_ptr<Pending>> calls;
@@ -257,7 +270,7 @@ TEST_F(RegistryTest, AnIdleSessionOverItsMemoryCapIsEndedToo) {
   RunUntil([this] { return registry_->Find("a")->worker_pid() < 0; });
   const absl::StatusOr<CallResult> next = Run("a", "1");
   // Restored, if a snapshot was taken before the memory was.
-  EXPECT_THAT(next->session_state, testing::AnyOf(StateAfter::kFresh, StateAfter::kRestored));
+  EXPECT_THAT(next->session_state, ::testing::AnyOf(StateAfter::kFresh, StateAfter::kRestored));
   EXPECT_THAT(next->session_reason, HasSubstr("of memory, more than the cap of 100 MiB"));
 }
 
