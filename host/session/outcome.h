@@ -55,8 +55,8 @@ enum class StateAfter {
 struct CellOutcome {
   CellStatus status = CellStatus::kComplete;
   uint32_t execution_count = 0;
-  int runs =
-      1;  // 2 when its worker died and it was run again, 0 when it was cancelled before it began
+  // 2 when its worker died and it was run again, 0 when it was cancelled before it began.
+  int runs = 1;
   absl::Duration duration;
   std::vector<CellOutput> outputs;
   std::vector<CellOutput>
