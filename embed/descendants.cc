@@ -115,6 +115,10 @@ void KeepProcOpen() { g_proc = opendir("/proc"); }
 
 void BecomeSubreaper() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
+// The signal also comes when only the thread that started this process has ended (prctl(2)). That
+// rules out SIGKILL, but SIGCONT is nothing to a process that runs.
+void ContinueWhenParentDies() { prctl(PR_SET_PDEATHSIG, SIGCONT); }
+
 void KillDescendants(const std::set<pid_t>& spared) {
   for (int round = 1; ReapDead(spared); ++round) {
     std::vector<pid_t> living = LivingDescendants(spared);
@@ -123,8 +127,8 @@ void KillDescendants(const std::set<pid_t>& spared) {
       poll(nullptr, 0, 1);  // all that is left are processes on their way out
       continue;
     }
-    // Those that fork faster than they are found are stopped first. Not all at once: keepers see
-    // the end of the host themselves, but not if this process is killed when it has stopped them.
+    // Those that fork faster than they are found are stopped first. Keepers are among them: should
+    // this process be killed before it has killed them, its death lets them go on.
     if (round > 2) {
       for (pid_t pid : living) kill(pid, SIGSTOP);
     }

@@ -12,6 +12,9 @@ namespace cellar::embed {
 
 // Becomes the parent of every orphan below.
 void BecomeSubreaper();
+// Whoever is to end others goes on when its parent dies, should it have been stopped: it would not
+// see the end of the host otherwise.
+void ContinueWhenParentDies();
 // So that descendants are found also when no more files can be opened; once, in the process itself.
 void KeepProcOpen();
 

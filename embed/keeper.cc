@@ -247,6 +247,7 @@ void LeaveFiles() {
 
 void RunKeeper(pid_t worker, UniqueFd host, int host_alive) {
   prctl(PR_SET_NAME, wire::kKeeperName);
+  ContinueWhenParentDies();
   Keeper(worker, std::move(host), host_alive).Run();
   _exit(0);
 }

@@ -179,6 +179,7 @@ class Template {
   // Waits, with a worker forked already, for a session to keep; ends with the template or the host.
   [[noreturn]] void BeSpare(UniqueFd template_socket) {
     prctl(PR_SET_NAME, "cellar-spare");
+    ContinueWhenParentDies();
     absl::StatusOr<std::pair<UniqueFd, UniqueFd>> birth = MakeSocketPair(SOCK_SEQPACKET);
     if (!birth.ok()) _exit(1);
     auto& [ours, theirs] = *birth;
@@ -253,6 +254,7 @@ class Template {
 
 void RunTemplate(const wire::Start& start, UniqueFd control, UniqueFd host_alive) {
   prctl(PR_SET_NAME, "cellar-template");
+  ContinueWhenParentDies();
   Template self(std::move(control), std::move(host_alive));
   self.StartPython(start);
   self.Serve();

@@ -66,9 +66,7 @@ Template::~Template() {
   if (log_) loop_.Unwatch(log_.get());
   if (!process_.pidfd) return;
   loop_.Unwatch(process_.pidfd.get());
-  // The end of its socket makes it leave in order: it reaps its keepers, which would otherwise stay
-  // as zombies where nobody waits for orphans.
-  control_.reset();
+  Dismiss();
   pollfd ended = {process_.pidfd.get(), POLLIN, 0};
   if (poll(&ended, 1, kLeaveMilliseconds) == 0) SignalPidfd(process_.pidfd.get(), SIGKILL);
   waitid(P_PIDFD, static_cast<id_t>(process_.pidfd.get()), nullptr, WEXITED);
@@ -214,7 +212,14 @@ void Template::Leave() {
   loop_.Cancel(start_timer_);
   loop_.Unwatch(control_.get());
   loop_.Unwatch(log_.get());
-  control_.reset();  // as in the destructor
+  Dismiss();
+}
+
+// The end of its socket makes it leave in order: it reaps its keepers, which would otherwise stay as
+// zombies where nobody waits for orphans.
+void Template::Dismiss() {
+  control_.reset();
+  SignalPidfd(process_.pidfd.get(), SIGCONT);  // somebody may have stopped it
 }
 
 // So that it does not stay as a zombie until somebody wants a new template.

@@ -62,6 +62,7 @@ class Template : public std::enable_shared_from_this<Template> {
   void OnControl();
   void OnLog();
   void End(std::string reason);
+  void Dismiss();
   void Collect();
   absl::Status WhyNotStarted();
   std::string EndedEarly() const;

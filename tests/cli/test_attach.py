@@ -127,8 +127,7 @@ class Watches(AttachTest):
         self.assertEqual(self.watcher.next_frame("w"),
                          {"type": "state", "id": "w", "session": "work", "next_cell": 3})
         os.mkdir(gate)
-        frame = self.watcher.next_frame("w")
-        self.assertEqual((frame["type"], frame["text"], frame["background"]), ("stdout", "late\n", True))
+        self.assertEqual(self.watcher.printed("w", until="\n"), "late\n")
 
     def test_background_output_that_was_watched_is_not_told_again_with_the_next_call(self):
         gate = os.path.join(self.state, "gate")

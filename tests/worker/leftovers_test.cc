@@ -68,6 +68,12 @@ std::set<pid_t> ChildrenOf(pid_t parent) {
   return found;
 }
 
+pid_t TemplateOf(pid_t host) {
+  const std::set<pid_t> templates = ChildrenOf(host);
+  EXPECT_EQ(templates.size(), 1u);
+  return *templates.begin();
+}
+
 std::string Describe(const std::set<pid_t>& pids) {
   return absl::StrJoin(pids, " ", [](std::string* out, pid_t pid) {
     std::string name;
@@ -201,10 +207,21 @@ TEST_F(KilledHostTest, LeavesNothingOfForkedCopies) {
 
 TEST_F(KilledHostTest, LeavesNothingOfIdleSessionsAndATemplateThatWasKilledBefore) {
   Start({"print('ready\\n', end='')", kSleeping});
-  const std::set<pid_t> templates = ChildrenOf(holder_.pid);
-  ASSERT_EQ(templates.size(), 1u);
-  ASSERT_EQ(kill(*templates.begin(), SIGKILL), 0);
+  ASSERT_EQ(kill(TemplateOf(holder_.pid), SIGKILL), 0);
   ExpectNothingLeft(1 + 2 * 2);
+}
+
+TEST_F(KilledHostTest, LeavesNothingOfATemplateThatWasStopped) {
+  Start({kSleeping});
+  ASSERT_EQ(kill(TemplateOf(holder_.pid), SIGSTOP), 0);
+  ExpectNothingLeft(1 + 1 + 2);
+}
+
+TEST_F(KilledHostTest, LeavesNothingOfAKeeperThatWasStoppedAndWhoseTemplateWasKilled) {
+  Start({"import os, signal, time\nos.kill(os.getppid(), signal.SIGSTOP)\n"
+         "print('ready\\n', end='')\ntime.sleep(1000)"});
+  ASSERT_EQ(kill(TemplateOf(holder_.pid), SIGKILL), 0);
+  ExpectNothingLeft(1 + 2);
 }
 
 // --- one of the others is killed ----------------------------------------------------------------
@@ -249,7 +266,9 @@ TEST_F(KilledProcessTest, AKeeperTakesItsWorkerAndChildrenWithItAndTheCellSaysSo
 }
 
 TEST_F(KilledProcessTest, AStoppedKeeperDoesNotKeepACellFromEnding) {
-  StartedCell cell(session(), "print('ready\\n', end='')\ntime.sleep(1000)");
+  StartedCell cell(session(),
+                   "print('ready\\n', end='')\nwhile True:\n"
+                   "  try: time.sleep(1000)\n  except KeyboardInterrupt: pass");
   cell.WaitFor("ready");
   ASSERT_EQ(kill(keeper_, SIGSTOP), 0);
   session().Interrupt();
