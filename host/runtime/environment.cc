@@ -31,8 +31,8 @@ constexpr absl::string_view kAllowed[] = {
     // cellar and the agents that start it.
     "PI_*", "CELLAR_*",
     // Python, its packages and its environments.
-    "PYTHON*", "VIRTUAL_ENV", "CONDA_*", "PYENV_*", "PIP_*", "UV_*", "MPLCONFIGDIR", "HF_*",
-    "TORCH_HOME", "LD_LIBRARY_PATH",
+    "PYTHON*", "VIRTUAL_ENV", "CONDA_*", "PYENV_*", "ASDF_*", "MISE_*", "PIP_*", "UV_*",
+    "MPLCONFIGDIR", "HF_*", "TORCH_HOME", "LD_LIBRARY_PATH",
     // The network.
     "HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
     "ftp_proxy", "all_proxy", "no_proxy", "SSL_CERT_*", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
@@ -74,10 +74,21 @@ bool IsNamedIn(const std::string& name, const std::vector<std::string>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool Passes(const std::string& name, const Settings& settings) {
+// Whether an address in it names a user or a password: https://user:password@host/.
+bool HasAddressWithUser(std::string_view value) {
+  constexpr std::string_view kScheme = "://";
+  for (size_t at = value.find(kScheme); at != value.npos; at = value.find(kScheme)) {
+    value.remove_prefix(at + kScheme.size());
+    const size_t end = value.find_first_of("@/?# \t\n");
+    if (end != value.npos && value[end] == '@') return true;
+  }
+  return false;
+}
+
+bool Passes(const std::string& name, const std::string& value, const Settings& settings) {
   if (MatchesAny(name, settings.env_deny)) return false;
   if (name == "PI_TOOL_BRIDGE_TOKEN" || IsNamedIn(name, settings.env_allow)) return true;
-  if (LooksLikeSecret(name)) return false;
+  if (LooksLikeSecret(name, value)) return false;
   if (MatchesAny(name, kUselessInWorker)) return false;
   return MatchesAny(name, kAllowed) || MatchesAny(name, settings.env_allow);
 }
@@ -139,8 +150,18 @@ std::string EnvironmentValue(const Environment& env, const std::string& name) {
   return found == env.end() ? "" : found->second;
 }
 
-bool LooksLikeSecret(const std::string& name) {
-  return MatchesAny(absl::AsciiStrToUpper(name), kSecret);
+bool LooksLikeSecret(const std::string& name, const std::string& value) {
+  const std::string upper = absl::AsciiStrToUpper(name);
+  if (MatchesAny(upper, kSecret)) return true;
+  return !absl::EndsWith(upper, "_PROXY") && HasAddressWithUser(value);
+}
+
+Environment PassedEnvironment(const Environment& host_env, const Settings& settings) {
+  Environment passed;
+  for (const auto& [name, value] : host_env) {
+    if (Passes(name, value, settings)) passed[name] = value;
+  }
+  return passed;
 }
 
 absl::Status ValidateOverrides(const EnvironmentOverrides& overrides) {
@@ -165,10 +186,7 @@ absl::StatusOr<std::vector<std::string>> BuildWorkerEnvironment(
     const Environment& host_env, const Settings& settings, const Interpreter& interpreter,
     const EnvironmentOverrides& overrides) {
   CELLAR_RETURN_IF_ERROR(ValidateOverrides(overrides));
-  Environment env;
-  for (const auto& [name, value] : host_env) {
-    if (Passes(name, settings)) env[name] = value;
-  }
+  Environment env = PassedEnvironment(host_env, settings);
   AddInterpreter(interpreter, env);
   ApplyOverrides(overrides, env);
   AddArtifactsAlias(overrides, env);

@@ -29,17 +29,20 @@ std::string EnvironmentValue(const Environment& env, const std::string& name);
 // InvalidArgument for a name that is empty or contains '=' or NUL, and for a value with NUL.
 absl::Status ValidateOverrides(const EnvironmentOverrides& overrides);
 
-// Whether a variable of that name is one that workers do not get unless the user names it.
-bool LooksLikeSecret(const std::string& name);
+// Whether a variable is one that workers do not get unless the user names it: by its name, or
+// because its value has an address with a user or a password in it and is not that of a proxy.
+bool LooksLikeSecret(const std::string& name, const std::string& value);
+
+// What programs that cellar starts may see of `host_env`: what is on the allowlist or in
+// settings.env_allow, less what looks like a secret and what settings.env_deny matches. A secret
+// passes only if env_allow has its full name (a pattern is not enough); PI_TOOL_BRIDGE_TOKEN always
+// passes, since it is cellar's own. Of PYTHON*, those pass that a script started by the user would
+// also obey (PYTHONPATH, PYTHONHOME, PYTHONHASHSEED, ...); not those about a prompt, start-up
+// tracing or another executable.
+Environment PassedEnvironment(const Environment& host_env, const Settings& settings);
 
 // The worker's environment as sorted "K=V". In this order, later steps winning:
-//  1. Of `host_env`, what is on the allowlist or in settings.env_allow, less what looks like a
-//  secret
-//     and what settings.env_deny matches. A secret passes only if env_allow has its full name (a
-//     pattern is not enough); PI_TOOL_BRIDGE_TOKEN always passes, since it is cellar's own.
-//     Of PYTHON*, those pass that a script started by the user would also obey (PYTHONPATH,
-//     PYTHONHOME, PYTHONHASHSEED, ...); not those about a prompt, start-up tracing or another
-//     executable.
+//  1. PassedEnvironment().
 //  2. The adopted interpreter: its bin first on PATH, unless that is a system directory, which
 //  would
 //     push the user's own tools back; VIRTUAL_ENV and CONDA_PREFIX say what was adopted, and a

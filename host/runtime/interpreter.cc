@@ -141,10 +141,10 @@ absl::StatusOr<PythonInstall> Chooser::Examine(std::string executable) const {
   const bool is_clear = !install.version.empty() && !(is_ours && install.prefix.empty());
   if (is_clear) return install;
 
-  CELLAR_ASSIGN_OR_RETURN(
-      ProbeAnswer answer,
-      ProbePython(
-          {.executable = executable, .env = query_.env, .cwd = query_.cwd, .deadline = deadline_}));
+  CELLAR_ASSIGN_OR_RETURN(ProbeAnswer answer, ProbePython({.executable = executable,
+                                                           .env = query_.probe_env,
+                                                           .cwd = query_.cwd,
+                                                           .deadline = deadline_}));
   if (answer.implementation != "cpython") {
     return absl::FailedPreconditionError(absl::StrCat(executable, " is ", answer.implementation));
   }

@@ -46,6 +46,7 @@ struct Interpreter {
 struct InterpreterQuery {
   std::string setting;  // absolute, "~/..." or relative to cwd; empty = choose
   Environment env;
+  Environment probe_env;  // for what has to be run, which may be a project's: PassedEnvironment()
   std::string cwd;
   WorkerPython worker_python;                      // see BuiltInPython()
   absl::Duration probe_limit = absl::Seconds(10);  // for all that has to be run, together

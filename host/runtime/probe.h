@@ -12,7 +12,7 @@ namespace cellar::host {
 
 struct ProbeOptions {
   std::string executable;
-  Environment env;  // whole: shims find their version by variables of their own
+  Environment env;  // whole
   std::string cwd;  // shims choose by it
   absl::Time deadline = absl::InfiniteFuture();
 };

@@ -299,16 +299,17 @@ absl::Status ReadSettingsFile(const std::string& path, Settings& settings) {
 
 // A project's file comes with a project, which may be anybody's: it may not let secrets of the user
 // through.
-absl::Status ReadProjectFile(const std::string& path, Settings& settings) {
+absl::Status ReadProjectFile(const std::string& path, const Environment& env, Settings& settings) {
   const size_t of_the_user = settings.env_allow.size();
   CELLAR_RETURN_IF_ERROR(ReadSettingsFile(path, settings));
   for (size_t i = of_the_user; i < settings.env_allow.size(); ++i) {
-    if (!LooksLikeSecret(settings.env_allow[i])) continue;
+    const std::string& name = settings.env_allow[i];
+    if (!LooksLikeSecret(name, EnvironmentValue(env, name))) continue;
     return Place{path}
         .Under("env_allow")
         .Item(i - of_the_user)
-        .Error(absl::StrCat(settings.env_allow[i],
-                            " looks like a secret; only your own settings may let it through"));
+        .Error(
+            absl::StrCat(name, " looks like a secret; only your own settings may let it through"));
   }
   return absl::OkStatus();
 }
@@ -392,7 +393,7 @@ absl::StatusOr<Settings> LoadSettings(const Environment& env, const std::string&
     CELLAR_RETURN_IF_ERROR(ReadSettingsFile(file, settings));
   }
   const fs::path project = fs::path(cwd) / ".cellar" / "config.json";
-  CELLAR_RETURN_IF_ERROR(ReadProjectFile(project.lexically_normal().string(), settings));
+  CELLAR_RETURN_IF_ERROR(ReadProjectFile(project.lexically_normal().string(), env, settings));
   CELLAR_RETURN_IF_ERROR(ReadVariables(env, settings));
   CELLAR_RETURN_IF_ERROR(ReadPiPy(EnvironmentValue(env, "PI_PY"), settings));
   for (const std::string& option : options) {

@@ -73,10 +73,12 @@ absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
   if (!query.preload.empty()) settings.preload = query.preload;
 
   const WorkerPython python = BuiltInPython();
-  CELLAR_ASSIGN_OR_RETURN(launch.interpreter, ChooseInterpreter({.setting = settings.interpreter,
-                                                                 .env = query.env,
-                                                                 .cwd = session.cwd,
-                                                                 .worker_python = python}));
+  CELLAR_ASSIGN_OR_RETURN(launch.interpreter,
+                          ChooseInterpreter({.setting = settings.interpreter,
+                                             .env = query.env,
+                                             .probe_env = PassedEnvironment(query.env, settings),
+                                             .cwd = session.cwd,
+                                             .worker_python = python}));
   TraceStartup("interpreter chosen: " + launch.interpreter.executable);
   TemplateOptions& runtime = session.runtime;
   CELLAR_ASSIGN_OR_RETURN(runtime.program,

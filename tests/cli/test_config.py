@@ -81,6 +81,13 @@ class Config(Folders):
         self.write("home/.config/cellar/config.json", '{"env_allow": ["OPENAI_API_KEY"]}')
         self.assertEqual(self.run_cellar(*show, env={"OPENAI_API_KEY": "sk-1"})[1], "'sk-1'\n")
 
+    def test_nor_can_it_an_address_with_a_password(self):
+        self.write("project/.cellar/config.json", '{"env_allow": ["PIP_INDEX_URL"]}')
+        show = ("eval", "--cwd", self.project, "import os; os.environ['PIP_INDEX_URL']")
+        self.assertEqual(self.run_cellar(*show, env={"PIP_INDEX_URL": "https://corp/simple"})[0], 0)
+        code, out, err = self.run_cellar(*show, env={"PIP_INDEX_URL": "https://u:pw@corp/simple"})
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn("looks like a secret", err)
 
     def test_nor_can_it_by_a_prefix(self):
         self.write("project/.cellar/config.json", '{"env_allow": ["*"]}')

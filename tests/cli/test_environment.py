@@ -116,6 +116,21 @@ class Variables(EnvironmentTest):
                    "ANTHROPIC_API_KEY": "5"}
         self.assertEqual(self.variables(*secrets, env=secrets), [None] * len(secrets))
 
+    def test_a_script_that_a_project_gives_for_its_python_sees_no_secret(self):
+        script = self.path("project/py.sh")
+        with open(script, "w") as file:
+            file.write(f"#!/bin/sh\nenv >{self.path('seen')}\nexec /usr/bin/python3 \"$@\"\n")
+        os.chmod(script, 0o755)
+        os.makedirs(self.path("project/.cellar"))
+        with open(self.path("project/.cellar/config.json"), "w") as file:
+            file.write('{"interpreter": "./py.sh"}')
+        secrets = {"ANTHROPIC_API_KEY": "sk-1", "UV_INDEX_URL": "https://u:sk-2@corp/simple", "MY_OWN": "sk-3"}
+        self.in_project("1", env={**secrets, "PYENV_VERSION": "3.11.2"})
+        with open(self.path("seen")) as file:
+            seen = file.read()
+        self.assertIn("PYENV_VERSION=3.11.2", seen)
+        self.assertNotIn("sk-", seen)
+
     def test_what_agents_hand_on_is_there(self):
         given = {"PI_SESSION_FILE": "/s.json", "PI_ARTIFACTS_DIR": self.path("artifacts"),
                  "PI_TOOL_BRIDGE_URL": "http://127.0.0.1:1", "PI_TOOL_BRIDGE_TOKEN": "t", "PI_TOOL_BRIDGE_SESSION": "b"}

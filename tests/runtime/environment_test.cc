@@ -82,6 +82,23 @@ TEST(WorkerEnvironmentTest, LacksWhatIsNotAllowed) {
   }
 }
 
+TEST(WorkerEnvironmentTest, LacksAddressesWithAPasswordUnlessNamedInFull) {
+  for (const char* address : {"https://user:password@corp/simple", "https://key@corp/simple",
+                              "https://pypi.org/simple https://u:p@corp/simple"}) {
+    for (const char* name : {"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX", "HF_ENDPOINT"}) {
+      const Environment env = {{name, address}};
+      const std::string entry = std::string(name) + "=" + address;
+      EXPECT_THAT(Build(env), Not(Contains(entry)));
+      EXPECT_THAT(Build(env, {.env_allow = {"*"}}), Not(Contains(entry)));
+      EXPECT_THAT(Build(env, {.env_allow = {name}}), Contains(entry));
+    }
+    EXPECT_THAT(Build({{"https_proxy", address}}), Contains(StartsWith("https_proxy=")));
+  }
+  for (const char* harmless : {"https://corp/simple", "https://corp/a@b", "me@corp", "://"}) {
+    EXPECT_THAT(Build({{"PIP_INDEX_URL", harmless}}), Contains(StartsWith("PIP_INDEX_URL=")));
+  }
+}
+
 TEST(WorkerEnvironmentTest, LacksPythonVariablesThatMakeNoSenseInAWorker) {
   for (const char* name : {"PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONDEBUG", "PYTHONVERBOSE",
                            "PYTHONPROFILEIMPORTTIME", "PYTHONEXECUTABLE"}) {
