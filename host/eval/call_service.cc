@@ -5,134 +5,15 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
+#include "host/eval/running_call.h"
 
 namespace cellar::host {
 namespace {
 
-constexpr std::string_view kHandlePrefix = "call-";
 // Of calls that ended in the background and that nobody has asked for yet; the oldest go first.
 constexpr size_t kMaxOldResults = 64;
 
-absl::Status NoSuchCall(std::string_view handle) {
-  return absl::NotFoundError(
-      absl::StrCat("there is no call ", std::string(handle), ", or its result was taken already"));
-}
-
-// Of a call none of whose cells has run.
-CallResult Unstarted(const Call& call, CallStatus status, CellRunStatus cell_status) {
-  CallResult result = {.status = status, .session_id = call.session};
-  for (const CallCell& cell : call.cells) {
-    result.cells.push_back(
-        {.status = cell_status, .title = cell.title, .runs = 0, .clamp_note = cell.clamp_note});
-  }
-  return result;
-}
-
 }  // namespace
-
-std::string HandleOf(CallId id) { return absl::StrCat(std::string(kHandlePrefix), id); }
-
-absl::StatusOr<CallId> CallOf(std::string_view handle) {
-  CallId id = 0;
-  if (!handle.starts_with(kHandlePrefix) ||
-      !absl::SimpleAtoi(std::string(handle.substr(kHandlePrefix.size())), &id) || id == 0) {
-    return NoSuchCall(handle);
-  }
-  return id;
-}
-
-// One call from its submission until its result is taken. Stands between its cells and the
-// client's observer, which may leave before the call is over.
-class CallService::RunningCall : public CallObserver {
- public:
-  RunningCall(CallId id, Call given, CallObserver* observer, ResultCallback done)
-      : id(id), call(std::move(given)), observer(observer), done(std::move(done)) {}
-
-  void OnText(Stream stream, std::string_view text) override {
-    ToAll([&](CallObserver& to) { to.OnText(stream, text); });
-  }
-  void OnDisplay(const wire::Display& display) override {
-    ToAll([&](CallObserver& to) { to.OnDisplay(display); });
-  }
-  void OnBackgroundText(Stream stream, std::string_view text) override {
-    ToAll([&](CallObserver& to) { to.OnBackgroundText(stream, text); });
-  }
-  void OnCellStarted(size_t index, const CallCell& cell) override {
-    ToAll([&](CallObserver& to) { to.OnCellStarted(index, cell); });
-  }
-  void OnCellFinished(size_t index, const CellResult& result) override {
-    ToAll([&](CallObserver& to) { to.OnCellFinished(index, result); });
-  }
-
-  bool Holds(const std::string& id_of_session) const {
-    return hold && call.mode == CallMode::kSession && call.session == id_of_session;
-  }
-
-  void AddOnlooker(SessionWatcher& watcher) {
-    CallObserver* newcomer =
-        audience.Add(watcher, {.handle = HandleOf(id), .by = call.by, .is_nested = held_by != 0});
-    if (runner != nullptr && newcomer != nullptr) Recount(*newcomer);
-  }
-
-  // What the cell that runs has done before somebody looked.
-  void Recount(CallObserver& to) const {
-    const CallResult so_far = runner->SoFar();
-    for (size_t i = 0; i < so_far.cells.size(); ++i) {
-      if (so_far.cells[i].status != CellRunStatus::kRunning) continue;
-      to.OnCellStarted(i, call.cells[i]);
-      for (const CellOutput& output : so_far.cells[i].outcome.outputs) RecountOutput(output, to);
-    }
-  }
-
-  static void RecountOutput(const CellOutput& output, CallObserver& to) {
-    using Type = CellOutput::Type;
-    if (output.type == Type::kStdout) return to.OnText(Stream::kStdout, output.text);
-    if (output.type == Type::kStderr) return to.OnText(Stream::kStderr, output.text);
-    if (output.type != Type::kDisplay) return;  // there is no result yet, and status is of its time
-    to.OnDisplay({.kind = wire::DisplayKind::kDisplay,
-                  .data = output.data,
-                  .metadata = output.metadata,
-                  .display_id = output.display_id});
-  }
-
-  CallResult SoFar() const {
-    CallResult so_far = runner != nullptr
-                            ? runner->SoFar()
-                            : Unstarted(call, CallStatus::kRunning, CellRunStatus::kPending);
-    so_far.handle = HandleOf(id);
-    return so_far;
-  }
-
-  struct Waiter {
-    ResultCallback done;
-    EventLoop::TimerId timer = 0;
-  };
-
-  const CallId id;
-  Call call;
-  CallId parent = 0;
-  CallId held_by = 0;      // the one that waits for this one and holds its session; or 0
-  Session* session;        // that its cells run on, while `runner` is there
-  CallObserver* observer;  // or null
-  Audience audience;
-  ResultCallback done;  // null once the client has its answer
-  TicketId ticket = 0;
-  bool cancelled = false;
-  std::unique_ptr<CallRunner> runner;
-  std::optional<SessionHold> hold;  // gone before the runner, which it may still call
-  EventLoop::TimerId background_timer = 0;
-  std::map<WaiterId, Waiter> waiters;
-  std::optional<absl::StatusOr<CallResult>> result;  // of a call that ended in the background
-
- private:
-  template <typename Tell>
-  void ToAll(Tell tell) {
-    if (observer != nullptr) tell(*observer);
-    tell(static_cast<CallObserver&>(audience));
-  }
-};
 
 CallService::CallService(EventLoop& loop, SessionRegistry& registry)
     : loop_(loop), registry_(registry) {
@@ -143,7 +24,8 @@ CallService::~CallService() {
   registry_.Remove(*this);
   for (auto& [id, call] : calls_) {
     loop_.Cancel(call->background_timer);
-    for (auto& [number, waiter] : call->waiters) loop_.Cancel(waiter.timer);
+    if (call->background == nullptr) continue;
+    for (auto& [number, waiter] : call->background->waiters) loop_.Cancel(waiter.timer);
   }
 }
 
@@ -187,13 +69,13 @@ absl::StatusOr<CallId> CallService::ParentOf(const Call& call) const {
   const absl::StatusOr<CallId> parent = CallOf(call.parent);
   if (!parent.ok()) return parent;
   const auto found = calls_.find(*parent);
-  if (found == calls_.end() || found->second->result) return NoSuchCall(call.parent);
+  if (found == calls_.end() || found->second->is_over()) return NoSuchCall(call.parent);
   return parent;
 }
 
 void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {
   if (call.cancelled) {
-    return Finish(call, Unstarted(call.call, CallStatus::kCancelled, CellRunStatus::kNotRun));
+    return Finish(call, call.Unstarted(CallStatus::kCancelled, CellRunStatus::kNotRun));
   }
   if (call.held_by != 0) return RunNested(call);
   if (!hold.ok()) return Finish(call, hold.status());
@@ -249,17 +131,17 @@ void CallService::Finish(RunningCall& call, absl::StatusOr<CallResult> result) {
   }
   call.hold.reset();
   call.audience.Dismiss(HandleOf(call.id));
-  if (call.done) {
+  if (call.background == nullptr) {
     ResultCallback done = std::move(call.done);
     calls_.erase(call.id);
     return done(std::move(result));
   }
   if (result.ok()) result->handle = HandleOf(call.id);
-  if (call.waiters.empty()) {
-    call.result = std::move(result);
+  if (call.background->waiters.empty()) {
+    call.background->result = std::move(result);
     return ForgetOldResults();
   }
-  std::map<WaiterId, RunningCall::Waiter> waiters = std::move(call.waiters);
+  std::map<WaiterId, RunningCall::Waiter> waiters = std::move(call.background->waiters);
   calls_.erase(call.id);
   for (auto& [number, waiter] : waiters) {
     loop_.Cancel(waiter.timer);
@@ -270,6 +152,7 @@ void CallService::Finish(RunningCall& call, absl::StatusOr<CallResult> result) {
 // The client has waited long enough.
 void CallService::OnBackground(RunningCall& call) {
   call.observer = nullptr;
+  call.background = std::make_unique<RunningCall::Background>();
   std::exchange(call.done, nullptr)(call.SoFar());
 }
 
@@ -279,7 +162,7 @@ bool CallService::Cancel(CallId id) {
     return true;
   }
   auto found = calls_.find(id);
-  if (found == calls_.end() || found->second->result) return false;
+  if (found == calls_.end() || found->second->is_over()) return false;
   RunningCall& call = *found->second;
   call.cancelled = true;
   if (call.runner != nullptr) {
@@ -292,7 +175,7 @@ bool CallService::Cancel(CallId id) {
 
 void CallService::Abandon(CallId id) {
   auto found = calls_.find(id);
-  if (found == calls_.end() || !found->second->done) return;
+  if (found == calls_.end() || found->second->background != nullptr) return;
   found->second->observer = nullptr;
   found->second->done = [](absl::StatusOr<CallResult>) {};
   loop_.Cancel(found->second->background_timer);
@@ -302,22 +185,23 @@ void CallService::Abandon(CallId id) {
 WaiterId CallService::Wait(CallId id, absl::Duration limit, ResultCallback done) {
   const WaiterId number = next_waiter_++;
   auto found = calls_.find(id);
-  if (found == calls_.end() || found->second->done) {
+  if (found == calls_.end() || found->second->background == nullptr) {
     loop_.Post([done = std::move(done), id]() mutable { done(NoSuchCall(HandleOf(id))); });
     return number;
   }
   RunningCall& call = *found->second;
-  if (call.result) {
-    loop_.Post([done = std::move(done), result = *std::move(call.result)]() mutable {
+  RunningCall::Background& background = *call.background;
+  if (background.result) {
+    loop_.Post([done = std::move(done), result = *std::move(background.result)]() mutable {
       done(std::move(result));
     });
     calls_.erase(found);
     return number;
   }
-  RunningCall::Waiter& waiter = call.waiters[number];
+  RunningCall::Waiter& waiter = background.waiters[number];
   waiter.done = std::move(done);
   waiter.timer = loop_.After(limit, [&call, number] {
-    auto timed_out = call.waiters.extract(number);
+    auto timed_out = call.background->waiters.extract(number);
     timed_out.mapped().done(call.SoFar());
   });
   return number;
@@ -325,26 +209,25 @@ WaiterId CallService::Wait(CallId id, absl::Duration limit, ResultCallback done)
 
 void CallService::StopWaiting(WaiterId waiter) {
   for (auto& [id, call] : calls_) {
-    const auto stopped = call->waiters.extract(waiter);
+    if (call->background == nullptr) continue;
+    const auto stopped = call->background->waiters.extract(waiter);
     if (!stopped.empty()) return loop_.Cancel(stopped.mapped().timer);
   }
 }
 
 absl::StatusOr<CallResult> CallService::Tail(CallId id) const {
   auto found = calls_.find(id);
-  if (found == calls_.end() || found->second->done) return NoSuchCall(HandleOf(id));
-  if (found->second->result) return *found->second->result;
-  return found->second->SoFar();
+  if (found == calls_.end() || found->second->background == nullptr) {
+    return NoSuchCall(HandleOf(id));
+  }
+  const RunningCall& call = *found->second;
+  return call.is_over() ? *call.background->result : call.SoFar();
 }
 
 void CallService::ForgetOldResults() {
-  const size_t count =
-      static_cast<size_t>(std::count_if(calls_.begin(), calls_.end(), [](const auto& call) {
-        return call.second->result.has_value();
-      }));
-  if (count <= kMaxOldResults) return;
-  calls_.erase(std::find_if(calls_.begin(), calls_.end(),
-                            [](const auto& call) { return call.second->result.has_value(); }));
+  const auto is_over = [](const auto& call) { return call.second->is_over(); };
+  if (std::ranges::count_if(calls_, is_over) <= kMaxOldResults) return;
+  calls_.erase(std::ranges::find_if(calls_, is_over));
 }
 
 // Whether `waiting` cannot go on before a call that was made on behalf of `ancestor_of` has ended:

@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "host/eval/audience.h"
 #include "host/eval/call.h"
+#include "host/eval/call_id.h"
 #include "host/eval/call_runner.h"
 #include "host/eval/result.h"
 #include "host/eval/session_watcher.h"
@@ -23,13 +24,7 @@
 
 namespace cellar::host {
 
-// Never 0.
-using CallId = uint64_t;
-using WaiterId = uint64_t;
-
-// "call-7", by which clients name a call; and back. NotFound for what is no handle.
-std::string HandleOf(CallId id);
-absl::StatusOr<CallId> CallOf(std::string_view handle);
+class RunningCall;
 
 class CallService : private SessionListener {
  public:
@@ -90,7 +85,6 @@ class CallService : private SessionListener {
   void Tell(const std::string& session, SessionChange change);
 
  private:
-  class RunningCall;
   struct Visiting {
     Visit visit;
     Audience audience;

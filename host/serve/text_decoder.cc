@@ -17,13 +17,14 @@ size_t CharacterSize(char first) {
 }  // namespace
 
 std::string TextDecoder::Decode(std::string_view bytes) {
-  std::string text = std::exchange(partial_, "");
+  std::string text = Finish();
   text += bytes;
   for (size_t back = 1; back < kLongestCharacter && back <= text.size(); ++back) {
     const size_t size = CharacterSize(text[text.size() - back]);
     if (size == 1) continue;
     if (size > back) {
-      partial_ = text.substr(text.size() - back);
+      text.copy(partial_.data(), back, text.size() - back);
+      partial_size_ = static_cast<uint8_t>(back);
       text.resize(text.size() - back);
     }
     break;

@@ -2,6 +2,8 @@
 // JsonWriter replaces it.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,10 +17,12 @@ class TextDecoder {
   // What can be sent now.
   std::string Decode(std::string_view bytes);
   // The bytes of a character whose rest has not come.
-  std::string Finish() { return std::exchange(partial_, ""); }
+  std::string Finish() { return {partial_.data(), std::exchange(partial_size_, 0)}; }
 
  private:
-  std::string partial_;  // at most 3 bytes
+  // No string: every call that waits has four of these.
+  std::array<char, 3> partial_ = {};
+  uint8_t partial_size_ = 0;
 };
 
 // One for each stream.

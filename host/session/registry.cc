@@ -83,8 +83,9 @@ SessionRegistry::~SessionRegistry() {
 TicketId SessionRegistry::Acquire(SessionQuery query, HoldCallback held) {
   const TicketId ticket = next_ticket_++;
   const std::string id = query.id;
+  Turn turn = {.ticket = ticket, .runs_cells = query.runs_cells, .held = std::move(held)};
   std::deque<Request>& arrivals = arrivals_[id];
-  arrivals.push_back({ticket, std::move(query), std::move(held)});
+  arrivals.push_back({.query = std::move(query), .turn = std::move(turn)});
   if (arrivals.size() == 1) Admit(id);
   return ticket;
 }
@@ -123,13 +124,13 @@ void SessionRegistry::Admit(const std::string& id) {
 }
 
 void SessionRegistry::Place(Request request, const absl::StatusOr<Launch>& launch) {
-  if (request.held == nullptr) return;  // withdrawn
-  if (leaving_) return Fail(std::move(request), absl::CancelledError("the host is ending"));
-  if (!launch.ok()) return Fail(std::move(request), launch.status());
+  if (request.turn.held == nullptr) return;  // withdrawn
+  if (leaving_) return Fail(std::move(request.turn), absl::CancelledError("the host is ending"));
+  if (!launch.ok()) return Fail(std::move(request.turn), launch.status());
   OpenSession* open = request.query.per_call ? nullptr : Match(request.query, &*launch);
   if (open == nullptr) {
     absl::StatusOr<OpenSession*> opened = Open(request.query, *launch);
-    if (!opened.ok()) return Fail(std::move(request), opened.status());
+    if (!opened.ok()) return Fail(std::move(request.turn), opened.status());
     open = *opened;
   }
   Join(*open, std::move(request));
@@ -187,10 +188,10 @@ void SessionRegistry::Connect(OpenSession& open) {
 void SessionRegistry::Join(OpenSession& open, Request request) {
   if (open.holder != 0 && request.query.is_waited_for_by &&
       request.query.is_waited_for_by(open.holder)) {
-    return Fail(std::move(request), absl::FailedPreconditionError(kSessionHeld));
+    return Fail(std::move(request.turn), absl::FailedPreconditionError(kSessionHeld));
   }
   if (open.waiting.size() >= limits_.max_waiting) {
-    return Fail(std::move(request),
+    return Fail(std::move(request.turn),
                 absl::FailedPreconditionError(absl::StrCat(
                     "the session's queue is full: ", open.waiting.size(), " calls wait")));
   }
@@ -198,21 +199,21 @@ void SessionRegistry::Join(OpenSession& open, Request request) {
     open.owners.insert(request.query.owner);
     open.had_owners = true;
   }
-  open.waiting.push_back(std::move(request));
+  open.waiting.push_back(std::move(request.turn));
   Grant(open);
 }
 
 void SessionRegistry::Grant(OpenSession& open) {
   if (open.holder != 0 || open.waiting.empty() || open.closing) return;
-  Request request = std::move(open.waiting.front());
+  Turn turn = std::move(open.waiting.front());
   open.waiting.pop_front();
-  open.holder = request.ticket;
+  open.holder = turn.ticket;
   open.use = next_use_++;
   open.last_used = MonotonicNow();
-  if (request.query.runs_cells) Use(open);
+  if (turn.runs_cells) Use(open);
   loop_.Cancel(open.idle_timer);
   // The session stays while it is held; the registry may go while the loop has this to do.
-  loop_.Post([this, alive = alive_, &open, held = std::move(request.held)]() mutable {
+  loop_.Post([this, alive = alive_, &open, held = std::move(turn.held)]() mutable {
     if (*alive) held(SessionHold(*this, open.holder, *open.session, open.key, open.settings));
   });
 }
@@ -241,30 +242,28 @@ void SessionRegistry::Release(TicketId ticket) {
   if (held.holder == 0) Rest(held);
 }
 
-void SessionRegistry::Fail(Request request, absl::Status status) {
-  loop_.Post(
-      [held = std::move(request.held), status = std::move(status)]() mutable { held(status); });
+void SessionRegistry::Fail(Turn turn, absl::Status status) {
+  loop_.Post([held = std::move(turn.held), status = std::move(status)]() mutable { held(status); });
 }
 
 bool SessionRegistry::Withdraw(TicketId ticket) {
-  const auto withdrawn = [&](Request& request) {
-    loop_.Post([held = std::exchange(request.held, nullptr)]() mutable {
-      held(absl::CancelledError("the call was cancelled"));
-    });
+  const auto withdraw = [&](Turn& turn) {
+    Fail({.held = std::exchange(turn.held, nullptr)},
+         absl::CancelledError("the call was cancelled"));
   };
-  const auto is_it = [ticket](const Request& request) {
-    return request.ticket == ticket && request.held != nullptr;
+  const auto is_it = [ticket](const Turn& turn) {
+    return turn.ticket == ticket && turn.held != nullptr;
   };
   for (auto& [id, requests] : arrivals_) {
-    auto found = std::find_if(requests.begin(), requests.end(), is_it);
+    auto found = std::ranges::find_if(requests, is_it, &Request::turn);
     if (found == requests.end()) continue;
-    withdrawn(*found);  // stays in its place: its launch may be under way
+    withdraw(found->turn);  // stays in its place: its launch may be under way
     return true;
   }
   for (OpenSession& open : sessions_) {
-    auto found = std::find_if(open.waiting.begin(), open.waiting.end(), is_it);
+    auto found = std::ranges::find_if(open.waiting, is_it);
     if (found == open.waiting.end()) continue;
-    withdrawn(*found);
+    withdraw(*found);
     open.waiting.erase(found);
     return true;
   }
@@ -273,8 +272,8 @@ bool SessionRegistry::Withdraw(TicketId ticket) {
 
 TicketId SessionRegistry::HolderBefore(TicketId ticket) const {
   for (const OpenSession& open : sessions_) {
-    for (const Request& request : open.waiting) {
-      if (request.ticket == ticket) return open.holder;
+    for (const Turn& turn : open.waiting) {
+      if (turn.ticket == ticket) return open.holder;
     }
   }
   return 0;

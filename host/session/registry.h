@@ -182,10 +182,15 @@ class SessionRegistry {
  private:
   friend class SessionHold;
 
-  struct Request {
+  // All that is kept of a request once its session is known: thousands may wait.
+  struct Turn {
     TicketId ticket = 0;
+    bool runs_cells = true;
+    HoldCallback held;  // null: withdrawn
+  };
+  struct Request {
     SessionQuery query;
-    HoldCallback held;
+    Turn turn;
   };
   class BackgroundRelay;
   struct OpenSession {
@@ -198,7 +203,7 @@ class SessionRegistry {
     std::set<std::string> owners;
     bool had_owners = false;
     bool used = false;  // state can be expected of it
-    std::deque<Request> waiting;
+    std::deque<Turn> waiting;
     TicketId holder = 0;
     absl::Time last_used;
     uint64_t use = 0;  // orders uses; times may be equal
@@ -225,7 +230,7 @@ class SessionRegistry {
   OpenSession& HeldBy(TicketId ticket);
   void Release(TicketId ticket);
   void Rest(OpenSession& open);
-  void Fail(Request request, absl::Status status);
+  void Fail(Turn turn, absl::Status status);
 
   void StartClosing(OpenSession& open, EventLoop::Task when_closed);
   void Forget(OpenSession& open);

@@ -83,8 +83,8 @@ void SessionRegistry::CloseAll(EventLoop::Task done) {
   when_left_ = std::move(done);
   for (auto& [id, requests] : arrivals_) {
     for (Request& request : requests) {
-      if (request.held == nullptr) continue;
-      Fail({.held = std::exchange(request.held, nullptr)},
+      if (request.turn.held == nullptr) continue;
+      Fail({.held = std::exchange(request.turn.held, nullptr)},
            absl::CancelledError("the host is ending"));
     }
   }
@@ -99,8 +99,8 @@ void SessionRegistry::StartClosing(OpenSession& open, EventLoop::Task when_close
   if (!open.per_call) {
     for (SessionListener* listener : listeners_) listener->OnClosing(open.key.id);
   }
-  for (Request& request : std::exchange(open.waiting, {})) {
-    Fail(std::move(request), absl::CancelledError("the session was closed"));
+  for (Turn& turn : std::exchange(open.waiting, {})) {
+    Fail(std::move(turn), absl::CancelledError("the session was closed"));
   }
   // Posted, because a session must not be destroyed in a call that it makes.
   open.session->Close([this, &open] {

@@ -1,0 +1,24 @@
+// The numbers of calls and of those who wait for their results, and the handle by which clients
+// name a call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace cellar::host {
+
+// Never 0.
+using CallId = uint64_t;
+using WaiterId = uint64_t;
+
+// "call-7"; and back. NotFound for what is no handle.
+std::string HandleOf(CallId id);
+absl::StatusOr<CallId> CallOf(std::string_view handle);
+
+absl::Status NoSuchCall(std::string_view handle);
+
+}  // namespace cellar::host
