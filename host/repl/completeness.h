@@ -6,8 +6,8 @@
 
 namespace cellar::host {
 
-// True while a bracket, a triple-quoted string or a continued line is open, and inside a block
-// until a blank line.
+// True while a bracket, a triple-quoted string or a continued line is open, and inside a block or
+// the cell of a `%%magic` until a blank line.
 bool NeedsMoreLines(std::string_view source);
 
 }  // namespace cellar::host

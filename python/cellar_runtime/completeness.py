@@ -11,6 +11,7 @@ from cellar_runtime.source import with_plain_newlines
 
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST | codeop.PyCF_ALLOW_INCOMPLETE_INPUT
 _INDENT = "    "
+_ENDS_IN_BLANK_LINE = re.compile(r"\n[ \t]*\n\Z")
 _LEAVES = re.compile(r"\s*(?:return|pass|raise|break|continue)\b")
 
 
@@ -18,7 +19,7 @@ def is_complete(text: str) -> dict:
     """`status`: complete, incomplete or invalid; for incomplete ones `indent`, what the next line should begin with."""
     text = with_plain_newlines(text)
     if magic_lines.cell_magic(text) is not None:
-        return _status(text, text.endswith("\n\n") or "\n" not in text.strip() and text.endswith("\n"))
+        return _status(text, _ENDS_IN_BLANK_LINE.search(text) is not None)
     lines = text.split("\n")
     for line in magic_lines.find(text):
         rewritten = [line.indent + "pass", *[""] * (line.count - 1)]

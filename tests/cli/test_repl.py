@@ -39,6 +39,27 @@ class Repl(AtPrompt, ProgramTest):
         terminal.wait_for("line 0")
         terminal.wait_for("line 1")
 
+    def test_a_cell_magic_waits_for_its_body(self):
+        path = os.path.join(self.state, "notes.txt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("kept until then")
+        terminal = self.prompt()
+        terminal.send(f"%%writefile {path}\r")
+        terminal.wait_for("...: ")
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "kept until then")
+        terminal.send("new (text\r")
+        terminal.wait_for("...: ")
+        terminal.send("\r")
+        terminal.wait_for("Overwriting")
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read().rstrip(), "new (text")
+
+    def test_a_bracket_does_not_keep_a_shell_line_open(self):
+        terminal = self.prompt()
+        terminal.send("!echo a [b\r")
+        terminal.wait_for("\na [b\r\n")
+
     def test_ctrl_c_interrupts_the_cell_and_keeps_the_prompt_and_the_state(self):
         terminal = self.prompt()
         terminal.send("x = 7; print('go'); import time; time.sleep(600)\r")

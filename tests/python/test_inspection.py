@@ -84,11 +84,11 @@ class IsComplete(unittest.TestCase):
 
     def test_complete(self):
         self.check("complete", "", "", "x = 1", "await f()", "for x in y: pass", "if x:\n    y\n", "!ls", "x = !ls",
-                   "%time x", "name?", "%%bash\nls\n\n", "%cd x\ny = 2", "# comment")
+                   "%time x", "name?", "%%bash\nls\n\n", "%%bash\n\n", "!echo a [b", "%cd x\ny = 2", "# comment")
 
     def test_incomplete(self):
         self.check("incomplete", "    ", "if x:", "def f():", "for x in y:\n    z", "if x:\n    f(1,", "if x:\n    !ls")
-        self.check("incomplete", "", "f(", "x = '''a", "x = \\", "!ls \\", "%%bash\nls", "@decorator")
+        self.check("incomplete", "", "f(", "x = '''a", "x = \\", "!ls \\", "%%bash\nls", "%%bash", "%%bash\n", "@decorator")
         self.check("incomplete", "", "def f():\n    return 1")
 
     def test_invalid(self):

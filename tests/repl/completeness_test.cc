@@ -44,6 +44,31 @@ TEST(CompletenessTest, AStatementAtTheMarginEndsABlock) {
   EXPECT_TRUE(NeedsMoreLines("def f(a,\nb):\n    y\n"));
 }
 
+TEST(CompletenessTest, ACellMagicWaitsForItsBody) {
+  EXPECT_TRUE(NeedsMoreLines("%%writefile notes.txt\n"));
+  EXPECT_TRUE(NeedsMoreLines("%%bash\necho (\n"));
+  EXPECT_FALSE(NeedsMoreLines("%%bash\necho (\n\n"));
+  EXPECT_TRUE(NeedsMoreLines("\n%%time\nx = 1\n"));
+  EXPECT_FALSE(NeedsMoreLines("%%time\nx = 1\n  \n"));
+  EXPECT_FALSE(NeedsMoreLines("%%\n"));
+}
+
+TEST(CompletenessTest, ALineThatIsNotPythonEndsWithItself) {
+  EXPECT_FALSE(NeedsMoreLines("!echo a [b\n"));
+  EXPECT_FALSE(NeedsMoreLines("!echo a:\n"));
+  EXPECT_FALSE(NeedsMoreLines("!echo it's \"\"\"\n"));
+  EXPECT_FALSE(NeedsMoreLines("%cd (old\n"));
+  EXPECT_FALSE(NeedsMoreLines("x = 1\nfiles = !ls [\n"));
+  EXPECT_TRUE(NeedsMoreLines("!echo [ \\\n"));
+  EXPECT_FALSE(NeedsMoreLines("!echo [ \\\n(\n"));
+  EXPECT_TRUE(NeedsMoreLines("if x:\n    !echo [\n"));
+  EXPECT_FALSE(NeedsMoreLines("if x:\n    !echo [\n\n"));
+  EXPECT_TRUE(NeedsMoreLines("x = a % (\n"));
+  EXPECT_TRUE(NeedsMoreLines("x = a \\\n % (\n"));
+  EXPECT_TRUE(NeedsMoreLines("x = (a\n% b\n"));
+  EXPECT_TRUE(NeedsMoreLines("!ls\nf(\n"));
+}
+
 TEST(CompletenessTest, WhatIsWrongIsLeftToTheWorker) {
   EXPECT_FALSE(NeedsMoreLines("x = 'abc\n"));
   EXPECT_FALSE(NeedsMoreLines(")\n"));
