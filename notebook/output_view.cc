@@ -58,17 +58,20 @@ std::string WithoutColours(std::string_view text) {
   return plain;
 }
 
+// A line that would become a marker is escaped as in a source: what is printed is never a cell.
 void AppendComment(std::string_view text, std::string* out) {
   if (text.ends_with('\n')) text.remove_suffix(1);
+  std::string comment;
   while (true) {
     const size_t newline = text.find('\n');
     const std::string_view line = text.substr(0, newline);
-    *out += line.empty() ? "#" : "# ";
-    *out += line;
-    *out += '\n';
-    if (newline == std::string_view::npos) return;
+    comment += line.empty() ? "#" : "# ";
+    comment += line;
+    comment += '\n';
+    if (newline == std::string_view::npos) break;
     text.remove_prefix(newline + 1);
   }
+  AppendEscaped(comment, out);
 }
 
 std::optional<Member> FindReadable(std::string_view bytes, const std::vector<Member>& data) {

@@ -95,6 +95,18 @@ TEST(TextViewTest, OutputsAreShownAndSkippedOnTheWayBack) {
   EXPECT_THAT(SourcesOf(text), ElementsAre("x\n"));
 }
 
+TEST(TextViewTest, APrintedLineThatLooksLikeAMarkerIsNoCell) {
+  const Document document = *Document::Parse(
+      R"({"cells": [{"cell_type": "code", "source": "x", "outputs": [)"
+      R"({"output_type": "stream", "name": "stdout", "text": "%% [code] cell:1\n%%% [raw]\n"}]},)"
+      R"({"cell_type": "code", "source": "y", "outputs": []}]})");
+  const std::string text = RenderText(document, {.outputs = true});
+  EXPECT_EQ(text,
+            "# %% [code] cell:0\nx\n# %% [outputs] cell:0\n# [stdout]\n# %%% [code] cell:1\n"
+            "# %%%% [raw]\n# %% [code] cell:1\ny\n");
+  EXPECT_THAT(SourcesOf(text), ElementsAre("x", "y"));
+}
+
 TEST(LineRangesTest, SelectsLinesOfTheText) {
   const std::string text = "1\n2\n3\n4\n5";
   auto select = [&](std::string_view ranges) {
