@@ -10,9 +10,9 @@
 
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
+#include "host/eval/json_writer.h"
 #include "host/output/printable.h"
 #include "host/runtime/settings.h"
-#include "nlohmann/json.hpp"
 
 namespace cellar::host {
 namespace {
@@ -38,13 +38,14 @@ void PrintTable(const std::vector<ShownSetting>& settings) {
 }
 
 void PrintJson(const std::vector<ShownSetting>& settings) {
-  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  JsonWriter json(/*pretty=*/true);
+  json.BeginObject();
   for (const ShownSetting& setting : settings) {
-    object[setting.key] = {{"value", nlohmann::ordered_json::parse(setting.value)},
-                           {"origin", setting.origin}};
+    json.Key(setting.key).BeginObject().Key("value");
+    json.Json(setting.value);
+    json.Key("origin").String(setting.origin).EndObject();
   }
-  using ErrorHandler = nlohmann::ordered_json::error_handler_t;
-  std::printf("%s\n", object.dump(2, ' ', false, ErrorHandler::replace).c_str());
+  std::printf("%s\n", json.EndObject().Take().c_str());
 }
 
 int RunConfig(const ConfigOptions& options) {

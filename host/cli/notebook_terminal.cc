@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "host/console/terminal.h"
+#include "host/output/printable.h"
 #include "notebook/marker.h"
 
 namespace cellar::host {
@@ -22,27 +23,6 @@ constexpr std::string_view kDim = "\x1b[2m";
 constexpr std::string_view kCyan = "\x1b[1;36m";
 constexpr std::string_view kRed = "\x1b[31m";
 constexpr std::string_view kGreen = "\x1b[32m";
-
-// Control characters, which could command the terminal, become visible. U+0080 to U+009F are two
-// bytes.
-std::string Harmless(std::string_view text) {
-  std::string result;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool is_c1 = byte == 0xc2 && i + 1 < text.size() &&
-                       static_cast<unsigned char>(text[i + 1]) >= 0x80 &&
-                       static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (is_c1 || (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
-      char shown[8];
-      const unsigned code = is_c1 ? static_cast<unsigned char>(text[++i]) : byte;
-      std::snprintf(shown, sizeof(shown), "\\x%02x", code);
-      result += shown;
-    } else {
-      result += text[i];
-    }
-  }
-  return result;
-}
 
 // Calls `line_to_text` with each line, without its newline, and joins what it returns.
 template <typename LineToText>
@@ -104,7 +84,7 @@ std::string NotebookTerminal::Preview(notebook::CellType type, std::string_view 
 }
 
 std::string NotebookTerminal::Plain(std::string_view text) const {
-  return is_terminal_ ? Harmless(text) : std::string(text);
+  return is_terminal_ ? WithUnwantedEscaped(text) : std::string(text);
 }
 
 std::string NotebookTerminal::Line(std::string_view line, std::string_view colour) const {

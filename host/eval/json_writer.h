@@ -21,7 +21,7 @@ class JsonWriter {
   // Before each value of an object.
   JsonWriter& Key(std::string_view name);
 
-  // Invalid UTF-8 is replaced.
+  // Invalid UTF-8 is replaced; what a terminal would obey is escaped.
   JsonWriter& String(std::string_view text);
   JsonWriter& Number(int64_t number);
   JsonWriter& Bool(bool value) { return Token(value ? "true" : "false"); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/base/utf8.h"
+#include "host/output/unwanted.h"
 
 namespace cellar::host {
 namespace {
@@ -63,17 +64,6 @@ bool Continues(const char* begin, size_t size, char next) {
     }
   }
   return IsUtf8Continuation(next);
-}
-
-// C1 (U+0080 to U+009F) and the characters of the Bidi_Control property.
-bool IsUnwanted(std::string_view character) {
-  const char last = character.back();
-  if (character.size() == 2) {
-    return (character[0] == '\xC2' && InRange(last, 0x80, 0x9F)) || character == "\xD8\x9C";
-  }
-  if (character.size() != 3 || character[0] != '\xE2') return false;
-  if (character[1] == '\x80') return InRange(last, 0x8E, 0x8F) || InRange(last, 0xAA, 0xAE);
-  return character[1] == '\x81' && InRange(last, 0xA6, 0xA9);
 }
 
 }  // namespace
@@ -213,7 +203,7 @@ void Sanitiser::AppendPlain(std::string_view run, std::string* text) {
 }
 
 void Sanitiser::AppendCharacter(std::string_view character, std::string* text) {
-  if (IsUnwanted(character)) return;
+  if (IsUnwanted(CodePointOf(character))) return;
   BeginText();
   if (line_.size() + character.size() > kMaxPendingLine) Flush(text);
   line_.append(character);

@@ -1,11 +1,13 @@
-"""What the program says of itself and of its surroundings: help, version, `cellar doctor`."""
+"""What the program says of itself and of its surroundings: help, version, `cellar doctor`. That nothing it prints
+commands the terminal."""
+import json
 import os
 import re
 import subprocess
 import tempfile
 import unittest
 
-from program import ProgramTest
+from program import ProgramTest, Terminal
 
 
 class Doctor(ProgramTest):
@@ -55,6 +57,34 @@ class Program(ProgramTest):
 
     def test_it_knows_its_version(self):
         self.assertRegex(self.run_cellar("--version")[1], r"^cellar \d+\.\d+\.\d+\n$")
+
+
+class OnATerminal(ProgramTest):
+    EVIL = "a\x7f\x9b31m\u202eb\u2066"
+
+    def printed(self, *args):
+        terminal = Terminal(self, *args)
+        self.assertIsNotNone(terminal.exit_code())
+        text = terminal.output.decode()
+        self.assertNotRegex(text, "[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+        return text
+
+    def test_json_of_a_call_does_not_command_it(self):
+        result = json.loads(self.printed("eval", "--json", f"raise ValueError({self.EVIL!a})"))
+        self.assertEqual(result["cells"][0]["error"]["evalue"], self.EVIL)
+
+    def test_json_of_the_settings_does_not_command_it(self):
+        self.env["CELLAR_ENV_ALLOW"] = self.EVIL
+        self.assertIn(self.EVIL, json.loads(self.printed("config", "--json"))["env_allow"]["value"])
+
+    def test_a_notebook_does_not_command_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.ipynb")
+            made = self.printed("notebook", "insert", path, "0", "--source", self.EVIL, "--json")
+            self.assertEqual(json.loads(made)["source"], self.EVIL)
+            self.assertIn(r"a\u007f\u009b31m\u202eb\u2066", self.printed("notebook", "show", path))
+            raw = json.loads(self.printed("notebook", "show", "--raw", path))
+            self.assertEqual(raw["cells"][0]["source"], [self.EVIL])
 
 
 if __name__ == "__main__":

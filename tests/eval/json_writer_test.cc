@@ -29,6 +29,13 @@ TEST(JsonWriterTest, IndentsWhenPretty) {
   EXPECT_EQ(json.Take(), "{\n  \"a\": 1,\n  \"b\": [\n    \"x\",\n    []\n  ]\n}");
 }
 
+TEST(JsonWriterTest, EscapesWhatATerminalWouldObey) {
+  JsonWriter json(/*pretty=*/false);
+  json.BeginArray().String("\x7F\u0085\u061C\u202E\u2069\u00A0\u2070").EndArray();
+  EXPECT_EQ(json.Take(), R"(["\u007f\u0085\u061c\u202e\u2069)"
+                         "\u00A0\u2070\"]");
+}
+
 TEST(JsonWriterTest, EscapesStringsAndReplacesInvalidUtf8) {
   JsonWriter json(/*pretty=*/false);
   json.BeginArray()
