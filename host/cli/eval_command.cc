@@ -194,7 +194,6 @@ class Evaluation {
         exit_code_ = result->status == CallStatus::kOk ? kExitFine : kExitFailed;
       }
       result_ = *std::move(result);
-      AddTemplateWarnings();
     } else {
       Complain(result.status());
       exit_code_ = kExitCannotRun;
@@ -206,17 +205,6 @@ class Evaluation {
       last_words_ = session->TakeBackground();
       desk_.Finish();
     });
-  }
-
-  // A preload that could not be imported, for example.
-  void AddTemplateWarnings() {
-    absl::StatusOr<Template*> source =
-        console_->templates().Get(console_->launch().session.runtime);
-    if (!source.ok() || !(*source)->ready()) return;
-    for (const std::string& warning : (*source)->ready()->warnings) {
-      if (!json_) Complain(warning);
-      result_->cells.front().outcome.notices.push_back(warning);
-    }
   }
 
   int PrintJson() {
@@ -285,9 +273,6 @@ int RunEval(const EvalOptions& options) {
   if (!launch.ok()) {
     Complain(launch.status());
     return kExitCannotRun;
-  }
-  for (const std::string& warning : launch->interpreter.warnings) {
-    if (!options.json) Complain(warning);
   }
   absl::StatusOr<std::unique_ptr<Console>> console = Console::Create(*std::move(launch));
   if (!console.ok()) {

@@ -48,10 +48,6 @@ void NotebookProgress::OnDisplay(const wire::Display& display) {
   if (on_terminal_) printer_.OnDisplay(display);
 }
 
-void NotebookProgress::OnNotice(const std::string& notice) {
-  if (!on_terminal_) printer_.Note(notice);  // else it comes with the outcome
-}
-
 void NotebookProgress::OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) {
   if (!on_terminal_) return PrintFinished(cell, outcome, failed);
   if (outcome.error) printer_.Note(NameIn(outcome, cell));
@@ -62,6 +58,7 @@ void NotebookProgress::PrintFinished(size_t cell, const CellOutcome& outcome, bo
   PrintLine(STDOUT_FILENO,
             absl::StrCat("[", place_ + 1, "/", cells_, "] cell ", cell, ": ",
                          std::string(VerdictOf(outcome, failed)), ", ", Spoken(outcome.duration)));
+  for (const std::string& notice : outcome.notices) printer_.Note(notice);
   if (!failed || !outcome.error) return;
   std::string text =
       absl::StrCat("cellar: ", NameIn(outcome, cell), "\n", Printable(outcome.error->traceback));

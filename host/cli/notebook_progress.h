@@ -20,7 +20,6 @@ class NotebookProgress : public NotebookRunObserver {
   void OnCellStarted(size_t place, size_t cell, const std::string& source) override;
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
-  void OnNotice(const std::string& notice) override;
   void OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) override;
 
   void OnResize() { printer_.OnResize(); }

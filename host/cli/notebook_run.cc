@@ -40,9 +40,6 @@ absl::StatusOr<std::unique_ptr<Console>> MakeConsole(const RunArguments& argumen
       .cwd = arguments.cwd.empty() ? FolderOf(arguments.request.file) : arguments.cwd,
       .interpreter = arguments.interpreter};
   CELLAR_ASSIGN_OR_RETURN(Launch launch, PrepareLaunch(query));
-  for (const std::string& warning : launch.interpreter.warnings) {
-    Complain(warning);
-  }
   // The file takes the output; an artifact is for what a file has no room for.
   SinkOptions& output = launch.session.output;
   output.head_bytes = CellRecorder::kHeadBytes;

@@ -4,14 +4,20 @@
 #include <system_error>
 
 #include "host/base/status.h"
+#include "host/output/printable.h"
 #include "host/session/launch.h"
 
 namespace cellar::host {
 
 absl::StatusOr<Opening> OpeningHere(const Environment& env, const std::string& interpreter) {
+  return OpeningIn(".", env, interpreter);
+}
+
+absl::StatusOr<Opening> OpeningIn(const std::string& cwd, const Environment& env,
+                                  const std::string& interpreter) {
   std::error_code error;
-  Opening opening = {.cwd = std::filesystem::current_path(error).string()};
-  if (error) return ErrnoStatus(error.value(), "finding the directory");
+  Opening opening = {.cwd = std::filesystem::canonical(cwd, error).string()};
+  if (error) return ErrnoStatus(error.value(), "finding the directory " + cwd);
   if (interpreter.empty() && EnvironmentValue(env, "VIRTUAL_ENV").empty() &&
       EnvironmentValue(env, "CONDA_PREFIX").empty()) {
     return opening;
@@ -19,6 +25,9 @@ absl::StatusOr<Opening> OpeningHere(const Environment& env, const std::string& i
   CELLAR_ASSIGN_OR_RETURN(
       Launch launch, PrepareLaunch({.env = env, .cwd = opening.cwd, .interpreter = interpreter}));
   opening.interpreter = launch.interpreter.executable;
+  for (const std::string& warning : launch.interpreter.warnings) {
+    opening.notices.push_back(Printable(warning));
+  }
   return opening;
 }
 

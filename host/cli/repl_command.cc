@@ -25,9 +25,6 @@ struct ReplOptions {
 absl::StatusOr<int> RunOwnSession(const ReplOptions& options) {
   CELLAR_ASSIGN_OR_RETURN(Launch launch, PrepareLaunch({.env = CurrentEnvironment(),
                                                         .interpreter = options.interpreter}));
-  for (const std::string& warning : launch.interpreter.warnings) {
-    Complain(warning);
-  }
   InputDesk desk;
   launch.session.bridge = &desk;
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Console> console, Console::Create(std::move(launch)));
@@ -44,7 +41,8 @@ absl::StatusOr<int> RunSharedSession(const ReplOptions& options) {
                         {.env = env,
                          .name = options.session,
                          .opening_cwd = opening.cwd,
-                         .opening_interpreter = opening.interpreter});
+                         .opening_interpreter = opening.interpreter,
+                         .opening_notices = opening.notices});
   const ArtifactStore images(ArtifactsDirectory(env));
   return Prompt(*foreground, session, desk, images).Run();
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "host/base/status.h"
 #include "host/cli/notebook_progress.h"
+#include "host/cli/opening.h"
 #include "host/cli/shared_eval.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
@@ -25,10 +26,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run) {
+absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run, const Environment& env) {
   std::error_code error;
   const std::string here = std::filesystem::current_path(error).string();
   if (error) return ErrnoStatus(error.value(), "finding the directory");
+  CELLAR_ASSIGN_OR_RETURN(const Opening opening,
+                          OpeningIn(FolderOf(run.request.file), env, /*interpreter=*/""));
   ordered_json request = {
       {"type", "notebook.run"},       {"session", run.session},
       {"by", ThisClient("notebook")}, {"cwd", here},
@@ -39,6 +42,9 @@ absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run) {
   if (!run.request.selection.from.empty()) request["from"] = run.request.selection.from;
   if (!run.parameters.empty()) request["parameters"] = run.parameters;
   if (!run.interpreter.empty()) request["interpreter"] = run.interpreter;
+  request["opening_cwd"] = opening.cwd;
+  request["opening_interpreter"] = opening.interpreter;
+  request["opening_notices"] = opening.notices;
   return request;
 }
 
@@ -151,8 +157,9 @@ int Report(const ordered_json& done, const std::string& expected_file) {
 }
 
 absl::StatusOr<int> Run(const SharedNotebookRun& run) {
-  CELLAR_ASSIGN_OR_RETURN(const ordered_json request, RequestFor(run));
-  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, DialOrStartDaemon(CurrentEnvironment()));
+  const Environment env = CurrentEnvironment();
+  CELLAR_ASSIGN_OR_RETURN(const ordered_json request, RequestFor(run, env));
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, DialOrStartDaemon(env));
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Foreground> foreground, Foreground::Create());
   FollowedRun followed(*foreground, client->socket(), run.request.allow_errors);
   absl::StatusOr<ordered_json> done = followed.Follow(request);

@@ -13,7 +13,7 @@ struct SharedNotebookRun {
   NotebookRunRequest request;           // without its parameters, which are
   std::vector<std::string> parameters;  // name=value
   std::string session;
-  std::string interpreter;  // of a session that is opened for it; or empty
+  std::string interpreter;  // asked for; or empty
 };
 
 // The exit code.

@@ -35,8 +35,9 @@ struct Call {
   // the host.
   std::string opening_cwd;
   std::string opening_interpreter;
-  std::string interpreter;            // the session must have it; empty: any
-  std::string by = "another client";  // who makes it, for those who watch the session
+  std::vector<std::string> opening_notices;  // for the first cell of a session that is opened
+  std::string interpreter;                   // the session must have it; empty: any
+  std::string by = "another client";         // who makes it, for those who watch the session
   std::string enter;  // a directory to be in, whichever the session was opened in; or empty
   CallMode mode = CallMode::kSession;
   std::vector<wire::EnvironmentEntry> environment;

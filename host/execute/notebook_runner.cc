@@ -148,8 +148,6 @@ void NotebookRunner::OnDisplay(const wire::Display& display) {
   }
 }
 
-void NotebookRunner::OnNotice(const std::string& notice) { observer_.OnNotice(notice); }
-
 void NotebookRunner::OnBackgroundText(Stream stream, std::string_view text) {
   run_[current_].recorder.AddText(stream, text);
   if (!cell_runs_) Put(current_);

@@ -42,7 +42,6 @@ class NotebookRunObserver {
   virtual void OnCellStarted(size_t /*place*/, size_t /*cell*/, const std::string& /*source*/) {}
   virtual void OnText(Stream, std::string_view) {}
   virtual void OnDisplay(const wire::Display&) {}
-  virtual void OnNotice(const std::string&) {}
   virtual void OnCellFinished(size_t /*cell*/, const CellOutcome&, bool /*failed*/) {}
 };
 
@@ -82,7 +81,6 @@ class NotebookRunner : private CellObserver {
 
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
-  void OnNotice(const std::string& notice) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
 
   void Next();

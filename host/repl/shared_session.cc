@@ -121,7 +121,8 @@ void SharedSession::Watch(const std::string& name, StatusCallback done) {
   link_->Ask({{"type", "watch"},
               {"session", name},
               {"opening_cwd", options_.opening_cwd},
-              {"opening_interpreter", options_.opening_interpreter}},
+              {"opening_interpreter", options_.opening_interpreter},
+              {"opening_notices", options_.opening_notices}},
              std::move(on_frame));
 }
 
@@ -225,6 +226,7 @@ void SharedSession::Run(std::string code, StatusCallback done) {
          {"by", ThisClient("prompt")},
          {"opening_cwd", options_.opening_cwd},
          {"opening_interpreter", options_.opening_interpreter},
+         {"opening_notices", options_.opening_notices},
          {"cells", {cell}}},
         [this, done = std::move(done)](const Frame& frame) mutable {
           const std::string type = TextIn(frame, "type");

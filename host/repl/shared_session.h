@@ -25,6 +25,7 @@ struct SharedSessionOptions {
   // Where the session is opened, and with what, if it is not open.
   std::string opening_cwd;
   std::string opening_interpreter;
+  std::vector<std::string> opening_notices;
 };
 
 class SharedSession : public PromptSession {

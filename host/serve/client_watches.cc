@@ -32,6 +32,7 @@ void ClientWatches::Start(const RequestId& id, WatchRequest request) {
       place_.registry.Acquire({.id = watching->session,
                                .opening_cwd = std::move(request.opening_cwd),
                                .opening_interpreter = std::move(request.opening_interpreter),
+                               .opening_notices = std::move(request.opening_notices),
                                .runs_cells = false},
                               [this, alive = alive_, watching](absl::StatusOr<SessionHold> hold) {
                                 if (*alive) OnOpened(watching, std::move(hold));

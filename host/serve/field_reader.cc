@@ -36,6 +36,18 @@ std::string FieldReader::Name(const char* name, bool required) {
   return text;
 }
 
+std::vector<std::string> FieldReader::Notices(const char* name) {
+  std::vector<std::string> texts;
+  const json value = Value(name);
+  if (!value.is_null() && !value.is_array()) Add(name, "expected a list of strings");
+  for (const json& item : value) {
+    const bool fits = item.is_string() &&
+                      ProblemOfText(item.get_ref<const std::string&>(), kMaxNoticeBytes).empty();
+    fits ? texts.push_back(item.get<std::string>()) : Add(name, "expected a list of strings");
+  }
+  return texts;
+}
+
 bool FieldReader::Flag(const char* name, bool otherwise) {
   const bool is_there = object_.contains(name);
   const json value = Value(name);

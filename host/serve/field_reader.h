@@ -19,6 +19,9 @@ namespace cellar::host {
 // Of a text that has no limit of its own: a path, a handle.
 inline constexpr size_t kMaxTextBytes = 4096;
 
+// A notice may tell what a program has written.
+inline constexpr size_t kMaxNoticeBytes = size_t{1} << 20;
+
 class FieldReader {
  public:
   // `object` is one, and outlives the reader. `known` are the fields that somebody else has taken.
@@ -29,6 +32,7 @@ class FieldReader {
   std::string Text(const char* name, bool required = false, size_t max_bytes = kMaxTextBytes);
   // As calls have them, of sessions and persons; one that is required is not empty either.
   std::string Name(const char* name, bool required = false);
+  std::vector<std::string> Notices(const char* name);
   bool Flag(const char* name, bool otherwise);
   std::optional<uint32_t> Number(const char* name);
   absl::Duration Seconds(const char* name, absl::Duration otherwise);

@@ -24,7 +24,11 @@ struct NotebookFileRequest {
 struct NotebookSessionRun {
   NotebookRunRequest run;
   std::string session;      // empty: one of its own, closed when the run has ended
-  std::string interpreter;  // of a session that is opened for it; empty: as the host
+  std::string interpreter;  // the session must have it; empty: any
+  // Of a session that is opened for it; empty: the notebook's, and the host's.
+  std::string opening_cwd;
+  std::string opening_interpreter;
+  std::vector<std::string> opening_notices;
   std::string owner;
   std::string by = "another client";  // who runs it, for those who watch the session
   bool stream = true;

@@ -35,12 +35,14 @@ absl::StatusOr<What> ReadEval(json& request) {
   const std::string interpreter = fields.Text("interpreter");
   const std::string opening_cwd = fields.Text("opening_cwd");
   const std::string opening_interpreter = fields.Text("opening_interpreter");
+  const std::vector<std::string> opening_notices = fields.Notices("opening_notices");
   CELLAR_RETURN_IF_ERROR(fields.problem());
   CELLAR_ASSIGN_OR_RETURN(eval.call, CallFromJson(request));
   if (!by.empty()) eval.call.by = by;
   eval.call.interpreter = interpreter;
   eval.call.opening_cwd = opening_cwd;
   eval.call.opening_interpreter = opening_interpreter;
+  eval.call.opening_notices = opening_notices;
   return eval;
 }
 
@@ -106,7 +108,8 @@ absl::StatusOr<What> ReadWatch(json& request) {
   FieldReader fields(request);
   WatchRequest watch = {.session = fields.Name("session"),
                         .opening_cwd = fields.Text("opening_cwd"),
-                        .opening_interpreter = fields.Text("opening_interpreter")};
+                        .opening_interpreter = fields.Text("opening_interpreter"),
+                        .opening_notices = fields.Notices("opening_notices")};
   CELLAR_RETURN_IF_ERROR(fields.Finish());
   return watch;
 }

@@ -70,6 +70,7 @@ struct WatchRequest {
   std::string session;
   std::string opening_cwd;
   std::string opening_interpreter;
+  std::vector<std::string> opening_notices;
 };
 struct WaitRequest {
   std::string handle;

@@ -20,7 +20,6 @@ class CellObserver {
   // Raw bytes as the cell wrote them: to be sanitised before they are shown.
   virtual void OnText(Stream, std::string_view) {}
   virtual void OnDisplay(const wire::Display&) {}
-  virtual void OnNotice(const std::string&) {}
   // Printed meanwhile by what an earlier cell started.
   virtual void OnBackgroundText(Stream, std::string_view) {}
 };

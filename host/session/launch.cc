@@ -105,6 +105,7 @@ absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
   runtime.prefix = launch.interpreter.prefix;
   runtime.preload = settings.preload;
 
+  session.notices = launch.interpreter.warnings;
   session.interrupt_grace = settings.interrupt_grace;
   session.memory_cap = static_cast<uint64_t>(settings.memory_cap_bytes);
   session.open_files = OpenFileLimitBefore();

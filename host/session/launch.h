@@ -26,7 +26,7 @@ struct LaunchQuery {
 
 struct Launch {
   Settings settings;
-  Interpreter interpreter;  // its warnings are for the user
+  Interpreter interpreter;
   std::string artifacts_directory;
   SessionOptions session;  // complete, to be changed where a session differs from the others
 };

@@ -163,6 +163,10 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   options.id = query.id;
   options.bridge = bridge_;
   options.fresh_reason = std::move(fresh_reason);
+  if (query.interpreter.empty()) {
+    options.notices.insert(options.notices.end(), query.opening_notices.begin(),
+                           query.opening_notices.end());
+  }
   options.snapshot_account = &snapshots_;
   open.session = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));
   Connect(open);

@@ -53,7 +53,8 @@ struct SessionQuery {
   // host.
   std::string opening_cwd;
   std::string opening_interpreter;
-  bool per_call = false;   // a session of its own, closed when the hold is gone
+  std::vector<std::string> opening_notices;  // why it is that one, see SessionOptions::notices
+  bool per_call = false;                     // a session of its own, closed when the hold is gone
   bool runs_cells = true;  // false: nobody can expect state because of this request
   std::string owner;       // becomes one of the session's owners; empty: nobody does
   // Asked about who holds the session when it is not free. True: that one waits for this request,

@@ -286,9 +286,7 @@ void Session::OnError(wire::Error error) {
 
 void Session::OnNotice(wire::Notice notice) {
   RunningCell* cell = cells_.Find(notice.cell);
-  if (cell == nullptr) return;
-  if (cell->request.observer != nullptr) cell->request.observer->OnNotice(notice.text);
-  cell->outcome.notices.push_back(std::move(notice.text));
+  if (cell != nullptr) cell->outcome.notices.push_back(std::move(notice.text));
 }
 
 void Session::OnDone(wire::Done done) {
@@ -361,9 +359,23 @@ void Session::FinishCell(RunningCell& ended) {
   const bool is_outer = &ended == cells_.outer.get();
   std::unique_ptr<RunningCell> cell = cells_.Take(ended);
   CellOutcome outcome = cell->TakeOutcome();
-  if (is_outer) outcome.background = TakeBackground();
+  if (is_outer) {
+    outcome.background = TakeBackground();
+    TellOpening(outcome);
+  }
   cell->done(std::move(outcome));
   Pump();
+}
+
+// Once, before what the cell itself has caused.
+void Session::TellOpening(CellOutcome& outcome) {
+  if (std::exchange(told_opening_, true)) return;
+  std::vector<std::string> notices = options_.notices;
+  if (template_ != nullptr && template_->ready()) {  // a preload may have failed
+    const std::vector<std::string>& warnings = template_->ready()->warnings;
+    notices.insert(notices.end(), warnings.begin(), warnings.end());
+  }
+  outcome.notices.insert(outcome.notices.begin(), notices.begin(), notices.end());
 }
 
 std::optional<CellOutcome> Session::OutcomeSoFar() const {

@@ -44,6 +44,8 @@ struct SessionOptions {
   SinkOptions output;
   // Why there is no state where a client could expect some, for the first outcome; or empty.
   std::string fresh_reason;
+  // For the first outcome: what the user should know of how the session was opened.
+  std::vector<std::string> notices;
   // Asked when a worker cannot be started for want of memory, processes or descriptors: it frees
   // what it can and calls back, and the start is tried once more. Or null.
   std::function<void(EventLoop::Task)> relieve;
@@ -225,6 +227,7 @@ class Session : private WorkerListener, private BridgeListener {
   void EndUnsent(CellJob job);
   void TellFound(CellOutcome& outcome) const;
   void ForgetFound();
+  void TellOpening(CellOutcome& outcome);
   void SendCell();
   void KillAfterGrace();
   void FinishReset();
@@ -281,8 +284,9 @@ class Session : private WorkerListener, private BridgeListener {
   uint32_t last_value_request_ = 0;
   bool had_cells_ = false;    // of the worker: there is state to lose
   std::string fresh_reason_;  // why the next cell finds nothing where there was something
-  std::string kill_reason_;   // given to KillWorker
-  int deaths_in_a_row_ = 0;   // since the last cell that its worker survived
+  bool told_opening_ = false;
+  std::string kill_reason_;  // given to KillWorker
+  int deaths_in_a_row_ = 0;  // since the last cell that its worker survived
   std::string last_death_;
   EventLoop::TimerId begin_timer_ = 0;
   EventLoop::TimerId value_timer_ = 0;

@@ -219,6 +219,7 @@ void Session::StartAsBranch(Session& source, const BranchOptions& options, Branc
   template_ = source.template_;
   next_cell_ = options.before_cell.value_or(source.next_cell_);
   had_cells_ = true;
+  told_opening_ = true;
   absl::StatusOr<std::unique_ptr<Worker>> worker;
   if (!options.before_cell) {
     worker = BranchWorker(loop_, *source.worker_, !options.same_random, *this);

@@ -1,4 +1,5 @@
 """Which Python the cells run in, and what its environment holds, as `cellar eval` and `cellar serve` users see it."""
+import json
 import os
 import shutil
 import subprocess
@@ -7,6 +8,7 @@ import unittest
 
 from line_client import LineClient
 from program import ProgramTest
+from test_daemon import DaemonTest
 
 SYSTEM_PACKAGES = "/usr/lib/python3/dist-packages"
 WHO = """
@@ -98,6 +100,61 @@ class OtherVersions(EnvironmentTest):
         self.assertEqual((code, out), (0, "1\n"))
         self.assertIn(f"passed over {venv} (.venv): there is no lib/python3.11/site-packages", err)
         self.assertEqual(self.in_project("--interpreter", venv, "1")[0], 3)
+
+
+class Warnings(EnvironmentTest, DaemonTest):
+    """Of a project whose environment is passed over and whose preload fails: they are told once, with the first cell."""
+
+    def setUp(self):
+        super().setUp()
+        self.project = self.path("project")
+        os.makedirs(self.path("project/.venv"))
+        os.makedirs(self.path("project/.cellar"))
+        with open(self.path("project/.cellar/config.json"), "w") as file:
+            file.write('{"preload": ["no_such_module"]}')
+        cell = {"cell_type": "code", "execution_count": None, "id": "a", "metadata": {}, "outputs": [], "source": "x = 1"}
+        with open(self.path("project/a.ipynb"), "w") as file:
+            json.dump({"cells": [cell, {**cell, "id": "b"}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, file)
+
+    def told(self, *args, **options):
+        """How often each warning is in what a command writes, to standard output and standard error."""
+        code, out, err = self.run_cellar(*args, cwd=self.project, **options)
+        self.assertEqual(code, 0, err)
+        return [(out + err).count(words) for words in ("passed over", "preload no_such_module: ")]
+
+    def notices(self, *args):
+        code, out, err = self.run_cellar(*args, cwd=self.project)
+        self.assertEqual((code, err), (0, ""))
+        result = json.loads(out)
+        passed_over, preload = result["cells"][0]["notices"]
+        self.assertTrue(passed_over.startswith("passed over " + self.path("project/.venv")), passed_over)
+        self.assertTrue(preload.startswith("preload no_such_module: "), preload)
+        self.assertIn(f"[{passed_over}]", result["text"])
+        self.assertEqual([cell["notices"] for cell in result["cells"][1:]], [[]] * (len(result["cells"]) - 1))
+
+    def test_are_told_to_a_person(self):
+        self.assertEqual(self.told("eval", "1", "2"), [1, 1])
+        self.assertEqual(self.told("eval", "-s", "work", "1", "2"), [1, 1])
+        self.assertEqual(self.told("eval", "-s", "work", "1", "2"), [0, 0])
+        self.assertEqual(self.told("notebook", "run", "a.ipynb"), [1, 1])
+        self.assertEqual(self.told("notebook", "run", "a.ipynb", "-s", "notebook"), [1, 1])
+
+    def test_are_told_to_a_program(self):
+        self.notices("eval", "--json", "1", "2")
+        self.notices("eval", "-s", "work", "--json", "1", "2")
+        requests = '{"id": "1", "type": "eval", "cells": [{"code": "1"}]}\n'
+        self.assertEqual(self.told("serve", input=requests.encode()), [3, 3])  # in finished, in the result and its text
+
+    def test_tell_of_an_activated_environment_where_the_session_is_the_daemons(self):
+        for command in (("eval", "-s", "a", "1"), ("notebook", "run", "a.ipynb", "-s", "b")):
+            err = self.run_cellar(*command, cwd=self.project, env={"VIRTUAL_ENV": self.path("nowhere")})[2]
+            self.assertEqual(err.count("nowhere (VIRTUAL_ENV)"), 1, err)
+
+    def test_a_notebook_on_a_session_has_the_activated_environment(self):
+        venv = self.make_venv("active")
+        self.assertEqual(self.told("notebook", "run", "a.ipynb", "-s", "work", env={"VIRTUAL_ENV": venv}), [0, 1])
+        code, out, err = self.run_cellar("eval", "-s", "work", "import os, sys; [sys.prefix, os.getcwd()]")
+        self.assertEqual((code, out), (0, f"{[venv, self.project]}\n"), err)
 
 
 class Variables(EnvironmentTest):
