@@ -70,9 +70,9 @@ absl::StatusOr<TemporaryFile> MakeTemporaryFile(const std::string& target) {
                              std::to_string(i) + ".tmp";
     UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd) return TemporaryFile(path, std::move(fd));
-    if (errno != EEXIST) return ErrnoStatus(errno, "creating " + path);
+    if (errno != EEXIST) return ErrnoStatus(errno, "writing " + target);
   }
-  return ErrnoStatus(EEXIST, "creating a temporary file beside " + target);
+  return ErrnoStatus(EEXIST, "making a temporary file beside " + target);
 }
 
 absl::Status KeepMode(const std::string& target, const TemporaryFile& temporary) {
@@ -85,19 +85,20 @@ absl::Status KeepMode(const std::string& target, const TemporaryFile& temporary)
   }
   if (access(target.c_str(), W_OK) != 0) return ErrnoStatus(errno, "writing " + target);
   if (fchmod(temporary.fd(), old.st_mode & 07777) != 0) {
-    return ErrnoStatus(errno, "setting the mode of " + temporary.path());
+    return ErrnoStatus(errno, "writing " + target);
   }
   return absl::OkStatus();
 }
 
-absl::Status WriteAll(const TemporaryFile& temporary, std::string_view content) {
+absl::Status WriteAll(const std::string& target, const TemporaryFile& temporary,
+                      std::string_view content) {
   while (!content.empty()) {
     const ssize_t written = write(temporary.fd(), content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return ErrnoStatus(errno, "writing " + temporary.path());
+    if (written < 0) return ErrnoStatus(errno, "writing " + target);
     content.remove_prefix(written);
   }
-  if (fsync(temporary.fd()) != 0) return ErrnoStatus(errno, "syncing " + temporary.path());
+  if (fsync(temporary.fd()) != 0) return ErrnoStatus(errno, "writing " + target);
   return absl::OkStatus();
 }
 
@@ -174,7 +175,7 @@ absl::StatusOr<FileStamp> ReplaceStampedFile(const std::string& path, std::strin
   CELLAR_ASSIGN_OR_RETURN(const std::string target, FollowLinks(path));
   CELLAR_ASSIGN_OR_RETURN(TemporaryFile temporary, MakeTemporaryFile(target));
   CELLAR_RETURN_IF_ERROR(KeepMode(target, temporary));
-  CELLAR_RETURN_IF_ERROR(WriteAll(temporary, content));
+  CELLAR_RETURN_IF_ERROR(WriteAll(target, temporary, content));
   CELLAR_ASSIGN_OR_RETURN(const FileStamp stamp, FileStamp::Of(temporary.path()));
   // As late as can be: syncing takes long enough for someone else to save the file.
   if (expected) {

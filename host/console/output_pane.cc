@@ -1,9 +1,12 @@
 #include "host/console/output_pane.h"
 
+#include <algorithm>
+
 #include "host/base/clock.h"
 #include "host/base/fds.h"
 #include "host/base/utf8.h"
 #include "host/console/screen_line.h"
+#include "host/console/text_width.h"
 
 namespace cellar::host {
 namespace {
@@ -141,7 +144,11 @@ void OutputPane::DropLine() {
 
 std::string OutputPane::TakeLine() {
   Hide();
-  if (!line_.empty()) WriteAll(fd_, "\r\x1b[K");
+  if (!line_.empty()) {
+    const int above = std::max(Columns(line_) - 1, 0) / SizeOfScreen(fd_).columns;
+    const std::string up = above == 0 ? "" : "\x1b[" + std::to_string(above) + "A";
+    WriteAll(fd_, "\r" + up + "\x1b[J");
+  }
   line_characters_ = 0;
   return std::exchange(line_, "");
 }

@@ -86,9 +86,9 @@ class Prompt : private EditorListener, private PromptSessionListener {
   void RunCommand(std::string_view line);
   void Help(const std::string&);
   void Reset(const std::string&);
-  void Save(const std::string& path);
+  void Save(const std::string& file);
   void WriteTo(const std::string& path);
-  void Load(const std::string& path);
+  void Load(const std::string& file);
   void ShowSource(std::string_view source);
   void Expand(const std::string&);
   void Quit(const std::string&);

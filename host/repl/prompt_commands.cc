@@ -16,6 +16,7 @@
 #include "host/repl/highlight.h"
 #include "host/repl/prompt.h"
 #include "host/repl/standing.h"
+#include "host/runtime/environment.h"
 
 namespace cellar::host {
 namespace {
@@ -138,7 +139,8 @@ void Prompt::SayWhatItWaitsFor() {
 }
 
 // A file is replaced without a question as long as it is as this prompt has written it.
-void Prompt::Save(const std::string& path) {
+void Prompt::Save(const std::string& file) {
+  const std::string path = WithHome(file, CurrentEnvironment());
   const auto question = [this, path]() -> std::string {
     const absl::StatusOr<FileStamp> stamp = FileStamp::Of(path);
     if (!stamp.ok() || !IsCellFile(path)) return "";
@@ -157,7 +159,8 @@ void Prompt::WriteTo(const std::string& path) {
   Show();
 }
 
-void Prompt::Load(const std::string& path) {
+void Prompt::Load(const std::string& file) {
+  const std::string path = WithHome(file, CurrentEnvironment());
   absl::StatusOr<std::vector<std::string>> cells = LoadCells(path);
   if (!cells.ok()) {
     Say(std::string(cells.status().message()));

@@ -150,6 +150,12 @@ std::string EnvironmentValue(const Environment& env, const std::string& name) {
   return found == env.end() ? "" : found->second;
 }
 
+std::string WithHome(const std::string& path, const Environment& env) {
+  const std::string home = EnvironmentValue(env, "HOME");
+  const bool is_below = path == "~" || absl::StartsWith(path, "~/");
+  return is_below && !home.empty() ? home + path.substr(1) : path;
+}
+
 bool LooksLikeSecret(const std::string& name, const std::string& value) {
   const std::string upper = absl::AsciiStrToUpper(name);
   if (MatchesAny(upper, kSecret)) return true;

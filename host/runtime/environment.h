@@ -26,6 +26,9 @@ Environment CurrentEnvironment();
 // Empty when `name` is not set: nothing here tells an empty variable from a missing one.
 std::string EnvironmentValue(const Environment& env, const std::string& name);
 
+// A path as a person writes it: `~`, and what is below `~/`, is in HOME.
+std::string WithHome(const std::string& path, const Environment& env);
+
 // InvalidArgument for a name that is empty or contains '=' or NUL, and for a value with NUL.
 absl::Status ValidateOverrides(const EnvironmentOverrides& overrides);
 

@@ -40,11 +40,7 @@ bool IsDirectory(const fs::path& path) {
 }
 
 std::string Absolute(const std::string& path, const InterpreterQuery& query) {
-  const std::string home = EnvironmentValue(query.env, "HOME");
-  if (!home.empty() && (path == "~" || absl::StartsWith(path, "~/"))) {
-    return fs::path(home + path.substr(1)).lexically_normal();
-  }
-  return (fs::path(query.cwd) / path).lexically_normal();
+  return (fs::path(query.cwd) / WithHome(path, query.env)).lexically_normal();
 }
 
 void AddEnvironments(const InterpreterQuery& query, std::vector<Candidate>& candidates) {

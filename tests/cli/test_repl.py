@@ -409,6 +409,11 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.wait_for("In [2]:")
         self.assertIn("\nwho? Ada\n'ADA'\n", screen.text())
 
+    def test_a_long_question_of_a_cell_is_shown_once(self):
+        screen = self.screen(columns=60)
+        screen.enter("input('abcdefghij' * 9 + '? ')", "\n" + "abcdefghij" * 6 + "\n" + "abcdefghij" * 3 + "?")
+        self.assertEqual(screen.text().count("\nabcdefghij"), 2)
+
     def test_a_password_is_not_shown(self):
         screen = self.screen()
         screen.enter("import getpass; secret = getpass.getpass('word: '); secret == 'sesame'", "\nword:")
@@ -510,6 +515,14 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.enter(f":save {path}", f"In [4]:\n{path} exists; replace it? [y/N]")
         screen.keys("Up")
         screen.wait_for(f"\nIn [4]: :save {path}")
+
+    def test_a_tilde_is_the_home_directory(self):
+        self.env["HOME"] = self.state
+        screen = self.screen(columns=200)
+        screen.enter("x = 6", "In [2]:")
+        screen.enter(":save ~/a.py", f"cellar: 1 cell saved in {self.state}/a.py\nIn [2]:")
+        screen.enter(":load ~/a.py", "In [2]: x = 6\nIn [3]:")
+        screen.enter(":save ~/no/a.py", f"cellar: writing {self.state}/no/a.py: No such file or directory\nIn [3]:")
 
     def test_a_name_that_cannot_be_saved_is_said_without_a_question(self):
         path = os.path.join(self.state, "notes.txt")

@@ -85,7 +85,16 @@ TEST_F(OutputPaneTest, ALineThatWasBegunIsNotDrawnOver) {
   pane_.Draw({"busy"});
   EXPECT_EQ(Written(), "");
   EXPECT_EQ(pane_.TakeLine(), "who: ");
-  EXPECT_EQ(Written(), "\r\x1b[K");
+  EXPECT_EQ(Written(), "\r\x1b[J");
+}
+
+TEST_F(OutputPaneTest, ALineOfSeveralRowsIsTakenOffWhole) {
+  OutputPane pane(pipe_.write.get(), {.lines = 2});
+  pane.Begin();
+  pane.Write(std::string(160, 'x'));  // two full rows
+  Written();
+  pane.TakeLine();
+  EXPECT_EQ(Written(), "\r\x1b[1A\x1b[J");
 }
 
 }  // namespace
