@@ -70,10 +70,6 @@ std::string DescribePath(std::string_view text, size_t offset) {
   return path;
 }
 
-size_t CountCharacters(std::string_view text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; });
-}
-
 }  // namespace
 
 std::string DescribeLocation(std::string_view text, size_t offset) {

@@ -73,7 +73,8 @@ char UnescapedLetter(char letter) {
   }
 }
 
-// Reads one character at `pos` and moves `pos` behind it; false if the bytes are not UTF-8.
+// Reads one character at `pos` and moves `pos` behind it; false if the bytes are not UTF-8. Unlike
+// in host/base/utf8.h a surrogate is a character: JSON may have one alone, and it is kept.
 bool ReadUtf8(std::string_view text, size_t* pos, uint32_t* code) {
   const auto lead = static_cast<unsigned char>(text[*pos]);
   if (lead < 0x80) {

@@ -15,13 +15,14 @@ namespace {
 
 // Options with this prefix belong to the cell itself, all others are its metadata.
 constexpr std::string_view kCellPrefix = "cell.";
-constexpr std::string_view kMetadataOption =
-    "cell.metadata";  // metadata with keys that no option may have
-constexpr std::string_view kNewlinesOption = "cell.newlines";  // how many newlines end the source
-constexpr std::string_view kCommentedOption =
-    "cell.commented";  // a code cell written like a text cell
-constexpr std::string_view kMembersOption =
-    "cell.members";  // members with keys like that, or like these
+// Metadata with a key that cannot be the name of an option.
+constexpr std::string_view kMetadataOption = "cell.metadata";
+// How many newlines end the source.
+constexpr std::string_view kNewlinesOption = "cell.newlines";
+// A code cell that is written like a text cell.
+constexpr std::string_view kCommentedOption = "cell.commented";
+// Members whose key cannot be the name of an option, or is that of one of these.
+constexpr std::string_view kMembersOption = "cell.members";
 constexpr size_t kMaxNewlines = 100000;
 
 bool IsOptionCharacter(char c) {
