@@ -53,9 +53,9 @@ void CleanUpArtifacts(const std::string& directory, const ArtifactLimits& limits
   ArtifactLimits left = limits;
   for (const fs::path& each :
        is_of_host ? DirectoriesBeside(directory) : std::vector<fs::path>{directory}) {
-    const absl::StatusOr<ArtifactCleanUp> done = ArtifactStore(each.string()).CleanUp(left);
-    if (!done.ok()) continue;
-    left.max_total_bytes -= std::min(left.max_total_bytes, done->kept_bytes);
+    const absl::StatusOr<uint64_t> kept_bytes = ArtifactStore(each.string()).CleanUp(left);
+    if (!kept_bytes.ok()) continue;
+    left.max_total_bytes -= std::min(left.max_total_bytes, *kept_bytes);
     // Fails when there is something in it. A host that lives will want its directory.
     if (is_of_host && !IsAlive(HostOf(each))) rmdir(each.c_str());
   }

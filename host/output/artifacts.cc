@@ -142,10 +142,9 @@ absl::Status ArtifactStore::Remove(const std::string& id) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ArtifactCleanUp> ArtifactStore::CleanUp(const ArtifactLimits& limits) const {
-  ArtifactCleanUp removed;
+absl::StatusOr<uint64_t> ArtifactStore::CleanUp(const ArtifactLimits& limits) const {
   absl::StatusOr<UniqueFd> directory = OpenDirectory();
-  if (absl::IsNotFound(directory.status())) return removed;
+  if (absl::IsNotFound(directory.status())) return 0;
   CELLAR_RETURN_IF_ERROR(directory.status());
   CELLAR_ASSIGN_OR_RETURN(UniqueFd listed, OpenDirectory());
   CELLAR_ASSIGN_OR_RETURN(const std::vector<Candidate> artifacts, ListArtifacts(std::move(listed)));
@@ -156,11 +155,8 @@ absl::StatusOr<ArtifactCleanUp> ArtifactStore::CleanUp(const ArtifactLimits& lim
     if (artifact.modified >= oldest_kept && total_bytes <= limits.max_total_bytes) break;
     if (!RemoveUnlessOpen(directory->get(), artifact.name)) continue;
     total_bytes -= artifact.bytes;
-    removed.removed_bytes += artifact.bytes;
-    ++removed.removed_files;
   }
-  removed.kept_bytes = total_bytes;
-  return removed;
+  return total_bytes;
 }
 
 absl::StatusOr<UniqueFd> ArtifactStore::OpenDirectory() const {

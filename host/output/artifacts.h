@@ -25,12 +25,6 @@ struct ArtifactLimits {
   uint64_t max_total_bytes = uint64_t{4} << 30;
 };
 
-struct ArtifactCleanUp {
-  uint64_t removed_files = 0;
-  uint64_t removed_bytes = 0;
-  uint64_t kept_bytes = 0;
-};
-
 // The directory is made at the first Create, mode 0700, with its parents. One that exists must be
 // ours, must not be writable by everybody and is not followed if it is a symbolic link; its mode is
 // left alone. Files are 0600, never followed if they are links, and have random names, so any
@@ -54,8 +48,9 @@ class ArtifactStore {
   absl::Status Remove(const std::string& id) const;
 
   // Removes artifacts that are older than max_age, then the oldest until the rest is within
-  // max_total_bytes. Those that some host has open for writing stay.
-  absl::StatusOr<ArtifactCleanUp> CleanUp(const ArtifactLimits& limits) const;
+  // max_total_bytes. Those that some host has open for writing stay. Returns the bytes of those
+  // that are left.
+  absl::StatusOr<uint64_t> CleanUp(const ArtifactLimits& limits) const;
 
  private:
   absl::StatusOr<UniqueFd> OpenDirectory() const;
