@@ -10,6 +10,7 @@
 #include "host/base/utf8.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
+#include "host/output/sink.h"
 #include "host/output/spoken_size.h"
 
 namespace cellar::host {
@@ -122,22 +123,14 @@ void AddError(const CellOutcome& outcome, std::string& text) {
   if (!error.traceback.empty()) AddBlock(Printable(error.traceback), text);
 }
 
-std::string Whereabouts(const Truncation& truncation) {
-  const std::string why = truncation.error.empty() ? "" : absl::StrCat(": ", truncation.error);
-  if (truncation.artifact_id.empty()) return absl::StrCat("the whole was not saved", why);
-  const std::string where =
-      absl::StrCat("artifact://", truncation.artifact_id, " (", truncation.artifact_path, ")");
-  if (truncation.missing_bytes == 0) return absl::StrCat("the whole is in ", where);
-  return absl::StrCat("the first ", SpokenSize(truncation.artifact_bytes), " are in ", where, ", ",
-                      SpokenSize(truncation.missing_bytes), " are missing", why);
-}
-
 void AddRemarks(const CellResult& cell, std::string& text) {
   const CellOutcome& outcome = cell.outcome;
   if (const std::optional<Truncation>& cut = outcome.truncation) {
-    AddRemark(absl::StrCat("output shortened to ", SpokenSize(cut->kept_bytes), " of ",
-                           SpokenSize(cut->text_bytes), "; ", Whereabouts(*cut)),
-              text);
+    std::string remark = absl::StrCat("output shortened to ", SpokenSize(cut->kept_bytes), " of ",
+                                      SpokenSize(cut->text_bytes));
+    // Where lines are left out, the mark in their place has said it.
+    if (cut->omitted_bytes == 0) absl::StrAppend(&remark, "; ", Whereabouts(*cut));
+    AddRemark(remark, text);
   }
   AddRemark(cell.clamp_note, text);
   for (const std::string& notice : outcome.notices) AddRemark(notice, text);

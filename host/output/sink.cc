@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/base/free_text.h"
+#include "host/output/spoken_size.h"
 
 namespace cellar::host {
 namespace {
@@ -25,17 +26,6 @@ std::string Count(uint64_t number, std::string_view noun) {
   text += noun;
   if (number != 1) text += 's';
   return text;
-}
-
-// Where the whole output is, or what there is of it.
-std::string Whereabouts(const Truncation& truncation) {
-  const std::string why = truncation.error.empty() ? "" : ": " + truncation.error;
-  if (truncation.artifact_id.empty()) return "the whole was not saved" + why;
-  const std::string where =
-      "artifact://" + truncation.artifact_id + " (" + truncation.artifact_path + ")";
-  if (truncation.missing_bytes == 0) return "the whole is in " + where;
-  return "the first " + Count(truncation.artifact_bytes, "byte") + " are in " + where + ", " +
-         Count(truncation.missing_bytes, "byte") + " are missing" + why;
 }
 
 std::string GapMark(const Truncation& truncation) {
@@ -70,6 +60,16 @@ void AddMark(const Truncation& truncation, std::vector<OutputPiece>* pieces) {
 }
 
 }  // namespace
+
+std::string Whereabouts(const Truncation& truncation) {
+  const std::string why = truncation.error.empty() ? "" : ": " + truncation.error;
+  if (truncation.artifact_id.empty()) return "the whole was not saved" + why;
+  const std::string where =
+      "artifact://" + truncation.artifact_id + " (" + truncation.artifact_path + ")";
+  if (truncation.missing_bytes == 0) return "the whole is in " + where;
+  return "the first " + SpokenSize(truncation.artifact_bytes) + " are in " + where + ", " +
+         SpokenSize(truncation.missing_bytes) + " are missing" + why;
+}
 
 Sink::Sink(SpillWriter* writer, const ArtifactStore* store, SinkOptions options)
     : writer_(writer),

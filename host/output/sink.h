@@ -65,6 +65,9 @@ struct Truncation {
   std::string error;           // why bytes are missing
 };
 
+// Where the whole output is, or what there is of it.
+std::string Whereabouts(const Truncation& truncation);
+
 struct SinkOutput {
   // In the order they were written; adjacent text of one stream is one piece.
   std::vector<OutputPiece> pieces;

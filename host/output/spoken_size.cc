@@ -7,9 +7,11 @@ namespace cellar::host {
 
 std::string SpokenSize(uint64_t bytes) {
   if (bytes < 1024) return absl::StrCat(bytes, bytes == 1 ? " byte" : " bytes");
-  const double kilobytes = static_cast<double>(bytes) / 1024;
-  if (kilobytes < 1023.5) return absl::StrFormat("%.0f KB", kilobytes);
-  return absl::StrFormat("%.1f MB", kilobytes / 1024);
+  const double kibibytes = static_cast<double>(bytes) / 1024;
+  if (kibibytes < 1023.5) return absl::StrFormat("%.0f KiB", kibibytes);
+  const double mebibytes = kibibytes / 1024;
+  if (mebibytes < 1023.95) return absl::StrFormat("%.1f MiB", mebibytes);
+  return absl::StrFormat("%.1f GiB", mebibytes / 1024);
 }
 
 }  // namespace cellar::host

@@ -6,7 +6,7 @@
 
 namespace cellar::host {
 
-// "1 byte", "12 KB", "3.0 MB".
+// "1 byte", "12 KiB", "3.0 MiB", "1.5 GiB".
 std::string SpokenSize(uint64_t bytes);
 
 }  // namespace cellar::host

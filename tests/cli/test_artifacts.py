@@ -42,7 +42,7 @@ class LargeDisplays(ProgramTest):
             self.assertEqual(file.read(), b"\x89PNG" + bytes(2_000_000))
         self.assertEqual(os.stat(saved["path"]).st_mode & 0o777, 0o600)
         self.assertEqual(os.listdir(self.artifacts), [saved["artifact"]])
-        self.assertIn(f"[image/png, 1.9 MB: artifact://{saved['artifact']} ({saved['path']})]", result["text"])
+        self.assertIn(f"[image/png, 1.9 MiB: artifact://{saved['artifact']} ({saved['path']})]", result["text"])
 
     def test_large_json_is_a_file_too(self):
         code, result = self.run_json("display({'a': 'x' * 2_000_000})")
@@ -72,7 +72,7 @@ class LargeDisplays(ProgramTest):
     def test_people_are_told_where_it_is(self):
         code, out, err = self.run_cellar("eval", LARGE_PICTURE + "P()")
         (file,) = os.listdir(self.artifacts)
-        self.assertEqual(err, f"cellar: image/png, 1.9 MB, is in {self.artifacts}/{file}\n")
+        self.assertEqual(err, f"cellar: image/png, 1.9 MiB, is in {self.artifacts}/{file}\n")
 
 
 if __name__ == "__main__":

@@ -114,8 +114,8 @@ class Sessions(DaemonTest):
         self.env["XDG_STATE_HOME"] = os.path.dirname(self.directory)
         picture = "class P:\n  def _repr_png_(self): return bytes(2_000_000)\nP()"
         code, out, err = self.run_in_session(picture)
-        self.assertIn("[image/png, 1.9 MB]\n", out)
-        path = re.fullmatch(r"cellar: image/png, 1.9 MB, is in (\S+)\n", err)[1]
+        self.assertIn("[image/png, 1.9 MiB]\n", out)
+        path = re.fullmatch(r"cellar: image/png, 1.9 MiB, is in (\S+)\n", err)[1]
         self.assertEqual(os.stat(path).st_size, 2_000_000)
         code, out, err = self.run_in_session("--json", "P()")
         self.assertEqual(err, "")
@@ -340,6 +340,29 @@ class Daemon(DaemonTest):
         states = {name: json.loads(self.run_cellar("eval", "-s", name, "--json", "1")[1])["session"]["state"]
                   for name in ("work", "branch", "detached", "only seen")}
         self.assertEqual(states, {"work": "fresh", "branch": "fresh", "detached": "fresh", "only seen": "kept"})
+
+    def test_of_very_many_sessions_the_latest_are_known_to_the_next_daemon(self):
+        os.mkdir(self.directory, 0o700)
+        with open(os.path.join(self.directory, "sessions"), "w") as journal:
+            json.dump([f"old{i}" for i in range(4096)], journal)
+        self.run_in_session("x = 1")
+        self.run_cellar("daemon", "stop")
+        self.assertEqual(json.loads(self.run_in_session("--json", "1")[1])["session"]["state"], "fresh")
+
+    def test_a_daemon_leaves_the_socket_of_another_alone(self):
+        first = self.start("daemon", "run", "--idle-exit", str(SLOWNESS))
+        wait_until(lambda: os.path.exists(self.socket_path), "the socket")
+        holder = self.connect()  # while it is there, the daemon stays
+        holder.next_frame(type="hello")
+        for name in os.listdir(self.directory):
+            os.unlink(os.path.join(self.directory, name))
+        self.assertEqual(self.run_in_session("x = 1"), (0, "", ""))
+        second = self.daemon_pid()
+        self.assertNotEqual(second, first.pid)
+        holder.close()
+        self.assertEqual(first.wait(DEADLINE_S), 0)
+        self.assertEqual(self.run_in_session("x"), (0, "1\n", ""))
+        self.assertEqual(self.daemon_pid(), second)
 
     def test_a_daemon_that_does_not_answer_is_said_and_can_be_stopped(self):
         self.run_in_session("1")

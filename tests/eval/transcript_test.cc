@@ -53,7 +53,7 @@ TEST(TranscriptTest, ShowsImagesAsALineEach) {
                           Shown({{"image/svg+xml", MimeKind::kText, std::string(3 << 20, 'x')}}),
                           Shown({{"application/json", MimeKind::kJson, "{}"}}),
                           Shown({{"a\n[2/2] b", MimeKind::kBytes, "x"}})})),
-            "<Figure>\n[image/png, 12 KB]\n[image/svg+xml, 3.0 MB]\n[application/json, 2 bytes]\n"
+            "<Figure>\n[image/png, 12 KiB]\n[image/svg+xml, 3.0 MiB]\n[application/json, 2 bytes]\n"
             "[a [2/2] b, 1 byte]");
 }
 
@@ -63,7 +63,7 @@ TEST(TranscriptTest, BoundsTheTextOfDisplays) {
                 Shown({{"text/plain", MimeKind::kText, std::string(40 * 1024, 'b')}}),
                 Shown({{"text/plain", MimeKind::kText, "last"}})}));
   EXPECT_EQ(text, std::string(40 * 1024, 'a') + "\n" + std::string(10 * 1024, 'b') +
-                      "\n[30 KB more of this output in the structured result]"
+                      "\n[30 KiB more of this output in the structured result]"
                       "\n[4 bytes more of this output in the structured result]");
 }
 
@@ -81,8 +81,8 @@ TEST(TranscriptTest, ManyDisplaysOfMuchHtmlAndLittleTextAreReadOnlyUntilItIsEnou
   const CellOutput shown = Shown({{"text/html", MimeKind::kText, html}});
   EXPECT_EQ(TranscriptOfCell(Complete({shown, shown, shown, shown})),
             "**short**\n**short**\n"
-            "**short**\n[44 KB more of this output in the structured result]\n"
-            "[100 KB more of this output in the structured result]");
+            "**short**\n[44 KiB more of this output in the structured result]\n"
+            "[100 KiB more of this output in the structured result]");
 }
 
 TEST(TranscriptTest, SaysOfATextThatIsInAFileOnlyWhereItIs) {
@@ -90,7 +90,7 @@ TEST(TranscriptTest, SaysOfATextThatIsInAFileOnlyWhereItIs) {
   output.saved = {
       {.mime = "text/html", .bytes = 20 << 20, .artifact_id = "id", .artifact_path = "/a/id"}};
   EXPECT_EQ(TranscriptOfCell(Complete({output})),
-            "start\n[text/html, 20.0 MB: artifact://id (/a/id)]");
+            "start\n[text/html, 20.0 MiB: artifact://id (/a/id)]");
 }
 
 TEST(TranscriptTest, TellsDataThatIsNotInAFileFromDataThatIsNowhere) {
@@ -99,8 +99,8 @@ TEST(TranscriptTest, TellsDataThatIsNotInAFileFromDataThatIsNowhere) {
   CellOutput lost = Shown({});
   lost.saved = {{.mime = "image/png", .bytes = 2048, .error = "disk full"}};
   EXPECT_EQ(TranscriptOfCell(Complete({kept, lost})),
-            "[image/png, 2 KB: in the structured result, not in a file: disk full]\n"
-            "[image/png, 2 KB: not kept: disk full]");
+            "[image/png, 2 KiB: in the structured result, not in a file: disk full]\n"
+            "[image/png, 2 KiB: not kept: disk full]");
 }
 
 TEST(TranscriptTest, HasTheTracebackWhole) {
@@ -145,17 +145,20 @@ TEST(TranscriptTest, SaysWhereTheWholeOutputIs) {
   truncation.text_bytes = 100 * 1024;
   truncation.kept_bytes = 50 * 1024;
   EXPECT_EQ(TranscriptOfCell(cell),
-            "a\n[output shortened to 50 KB of 100 KB; the whole was not saved]");
+            "a\n[output shortened to 50 KiB of 100 KiB; the whole was not saved]");
   truncation.artifact_id = "id";
   truncation.artifact_path = "/a/id";
   EXPECT_EQ(TranscriptOfCell(cell),
-            "a\n[output shortened to 50 KB of 100 KB; the whole is in artifact://id (/a/id)]");
+            "a\n[output shortened to 50 KiB of 100 KiB; the whole is in artifact://id (/a/id)]");
   truncation.artifact_bytes = 2048;
   truncation.missing_bytes = 10;
   truncation.error = "disk full";
-  EXPECT_EQ(TranscriptOfCell(cell),
-            "a\n[output shortened to 50 KB of 100 KB; the first 2 KB are in artifact://id (/a/id), "
-            "10 bytes are missing: disk full]");
+  EXPECT_EQ(
+      TranscriptOfCell(cell),
+      "a\n[output shortened to 50 KiB of 100 KiB; the first 2 KiB are in artifact://id (/a/id), "
+      "10 bytes are missing: disk full]");
+  truncation.omitted_bytes = 50 * 1024;  // the mark in the text says it
+  EXPECT_EQ(TranscriptOfCell(cell), "a\n[output shortened to 50 KiB of 100 KiB]");
 }
 
 TEST(TranscriptTest, OfSeveralCellsHasHeadingsAndNamesTheOneThatFailed) {
