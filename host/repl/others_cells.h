@@ -1,6 +1,6 @@
 // The cells that others run on the prompt's session: shows whose they are, their source and what
 // they print, in whole lines above what is being typed, and keeps them in the log. Those that run
-// inside another are part of that one: the log has them not.
+// inside another are part of that one: they are not in the log.
 #pragma once
 
 #include <cstdint>
