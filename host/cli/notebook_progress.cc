@@ -8,6 +8,7 @@
 #include "host/base/fds.h"
 #include "host/console/terminal.h"
 #include "host/output/printable.h"
+#include "host/output/spoken_duration.h"
 
 namespace cellar::host {
 namespace {
@@ -55,9 +56,9 @@ void NotebookProgress::OnCellFinished(size_t cell, const CellOutcome& outcome, b
 }
 
 void NotebookProgress::PrintFinished(size_t cell, const CellOutcome& outcome, bool failed) {
-  PrintLine(STDOUT_FILENO,
-            absl::StrCat("[", place_ + 1, "/", cells_, "] cell ", cell, ": ",
-                         std::string(VerdictOf(outcome, failed)), ", ", Spoken(outcome.duration)));
+  PrintLine(STDOUT_FILENO, absl::StrCat("[", place_ + 1, "/", cells_, "] cell ", cell, ": ",
+                                        std::string(VerdictOf(outcome, failed)), ", ",
+                                        SpokenDuration(outcome.duration)));
   for (const std::string& notice : outcome.notices) printer_.Note(notice);
   if (!failed || !outcome.error) return;
   std::string text =
