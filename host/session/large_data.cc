@@ -15,16 +15,6 @@ namespace {
 // Of a text that is in a file: as much as the transcript reads of HTML, and more than it shows.
 constexpr uint64_t kTextStartBytes = 128 * 1024;
 
-std::string_view ExtensionOf(const wire::MimeEntry& entry) {
-  const std::string_view mime = entry.mime;
-  if (mime == "image/png") return "png";
-  if (mime == "image/jpeg") return "jpg";
-  if (mime == "image/svg+xml") return "svg";
-  if (mime == "text/html") return "html";
-  if (entry.kind == wire::MimeKind::kJson) return "json";
-  return entry.kind == wire::MimeKind::kText ? "txt" : "bin";
-}
-
 // In place of its start, if that is there.
 void PutBack(const wire::MimeEntry& entry, CellOutput& output) {
   for (wire::MimeEntry& other : output.data) {
@@ -39,6 +29,17 @@ void PutBack(const wire::MimeEntry& entry, CellOutput& output) {
 bool IsWritten(const SpillFacts& facts) { return !facts.id.empty() && facts.missing_bytes == 0; }
 
 }  // namespace
+
+std::string_view ExtensionOf(const wire::MimeEntry& entry) {
+  const std::string_view mime = entry.mime;
+  if (mime == "image/png") return "png";
+  if (mime == "image/jpeg") return "jpg";
+  if (mime == "image/svg+xml") return "svg";
+  if (mime == "image/gif") return "gif";
+  if (mime == "text/html") return "html";
+  if (entry.kind == wire::MimeKind::kJson) return "json";
+  return entry.kind == wire::MimeKind::kText ? "txt" : "bin";
+}
 
 LargeData::LargeData(const OutputStorage& storage, const SinkOptions& options, Room room,
                      std::vector<wire::MimeEntry>& bundle) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "host/output/sink.h"
@@ -18,6 +19,9 @@ struct OutputStorage {
   SpillWriter* writer;
   ArtifactStore artifacts;
 };
+
+// Of the name of a file that holds the data.
+std::string_view ExtensionOf(const wire::MimeEntry& entry);
 
 class LargeData {
  public:

@@ -44,6 +44,13 @@ class LargeDisplays(ProgramTest):
         self.assertEqual(os.listdir(self.artifacts), [saved["artifact"]])
         self.assertIn(f"[image/png, 1.9 MiB: artifact://{saved['artifact']} ({saved['path']})]", result["text"])
 
+    def test_a_large_gif_is_a_file_that_programs_know(self):
+        code, result = self.run_json("--set", "display_inline_kb=1", "display({'image/gif': b'GIF8' * 1000}, raw=True)")
+        path = result["cells"][0]["outputs"][0]["saved"]["image/gif"]["path"]
+        self.assertTrue(path.endswith(".gif"), path)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), b"GIF8" * 1000)
+
     def test_large_json_is_a_file_too(self):
         code, result = self.run_json("display({'a': 'x' * 2_000_000})")
         output = result["cells"][0]["outputs"][0]
