@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "host/base/private_directory.h"
 #include "host/base/status.h"
 
 namespace cellar::host {
@@ -53,17 +54,6 @@ absl::StatusOr<std::string> RandomId(std::string_view extension) {
   id += '.';
   id += extension;
   return id;
-}
-
-absl::Status MakeDirectories(const std::string& path) {
-  size_t slash = 0;
-  while (slash != std::string::npos) {
-    slash = path.find('/', slash + 1);
-    const std::string part = path.substr(0, slash);
-    if (mkdir(part.c_str(), 0700) < 0 && errno != EEXIST)
-      return ErrnoStatus(errno, "mkdir " + part);
-  }
-  return absl::OkStatus();
 }
 
 struct Candidate {
@@ -115,7 +105,7 @@ absl::StatusOr<NewArtifact> ArtifactStore::Create(std::string_view extension) co
   }
   absl::StatusOr<UniqueFd> directory = OpenDirectory();
   if (absl::IsNotFound(directory.status())) {
-    CELLAR_RETURN_IF_ERROR(MakeDirectories(directory_));
+    CELLAR_RETURN_IF_ERROR(MakePrivateDirectories(directory_));
     directory = OpenDirectory();
   }
   CELLAR_RETURN_IF_ERROR(directory.status());

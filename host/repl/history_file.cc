@@ -6,11 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 
 #include "host/base/atomic_file.h"
 #include "host/base/fds.h"
+#include "host/base/private_directory.h"
 #include "host/base/status.h"
 
 namespace cellar::host {
@@ -66,10 +65,18 @@ std::string FromLine(std::string_view line) {
   return cell;
 }
 
+// The mode. Another user could have made it first, to receive what is typed.
+absl::StatusOr<mode_t> CheckOwner(int fd, const std::string& path) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return ErrnoStatus(errno, "looking at " + path);
+  if (status.st_uid != geteuid()) return absl::PermissionDeniedError(path + " is another user's");
+  return status.st_mode;
+}
+
 }  // namespace
 
 HistoryFile::HistoryFile(std::string directory, std::string_view session)
-    : directory_(std::move(directory)), path_(directory_ + "/" + FileName(session)) {}
+    : directory_(std::move(directory)), name_(FileName(session)), path_(directory_ + "/" + name_) {}
 
 absl::StatusOr<std::vector<std::string>> HistoryFile::Load() const {
   absl::StatusOr<UniqueFd> fd = Open(O_RDONLY);
@@ -112,21 +119,18 @@ absl::Status HistoryFile::Append(std::string_view cell) const {
   return absl::OkStatus();
 }
 
-// What was typed may be a secret: the file is the user's alone, and no link leads elsewhere.
+// What was typed may be a secret: directory and file are the user's alone, and no link leads
+// elsewhere.
 absl::StatusOr<UniqueFd> HistoryFile::Open(int flags) const {
-  if ((flags & O_CREAT) != 0) {
-    std::error_code error;
-    std::filesystem::create_directories(std::filesystem::path(directory_).parent_path(), error);
-    if (mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) {
-      return ErrnoStatus(errno, "making " + directory_);
-    }
-  }
-  UniqueFd fd(open(path_.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if ((flags & O_CREAT) != 0) CELLAR_RETURN_IF_ERROR(MakePrivateDirectories(directory_));
+  UniqueFd directory(open(directory_.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory) return ErrnoStatus(errno, "opening " + directory_);
+  CELLAR_RETURN_IF_ERROR(CheckOwner(directory.get(), directory_).status());
+  UniqueFd fd(
+      openat(directory.get(), name_.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   if (!fd) return ErrnoStatus(errno, "opening " + path_);
-  struct stat status = {};
-  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    return absl::FailedPreconditionError(path_ + " is not a regular file");
-  }
+  CELLAR_ASSIGN_OR_RETURN(const mode_t mode, CheckOwner(fd.get(), path_));
+  if (!S_ISREG(mode)) return absl::FailedPreconditionError(path_ + " is not a regular file");
   return fd;
 }
 

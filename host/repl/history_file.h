@@ -17,7 +17,8 @@ class HistoryFile {
   static constexpr size_t kMaxCells = 10'000;
   static constexpr size_t kMaxBytes = 32u << 20;
 
-  // In `directory`, which is made, with its parents, for the user alone. `session` is any name.
+  // In `directory`, which is made, with its parents, for the user alone;
+  // one that is another's is not used. `session` is any name.
   HistoryFile(std::string directory, std::string_view session);
 
   // The last ones, oldest first: at most kMaxCells, in at most kMaxBytes of the file. It is
@@ -31,6 +32,7 @@ class HistoryFile {
   absl::StatusOr<std::string> ReadEnd(int fd, size_t size) const;
 
   std::string directory_;
+  std::string name_;
   std::string path_;
 };
 

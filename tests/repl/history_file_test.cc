@@ -99,5 +99,25 @@ TEST_F(HistoryFileTest, AFileOfManyMegabytesIsReadFromItsEndAndShortened) {
   EXPECT_EQ(*history.Load(), cells);
 }
 
+TEST_F(HistoryFileTest, TheDirectoriesAreTheUsersAlone) {
+  ASSERT_TRUE(HistoryFile(directory_, "work").Append("x").ok());
+  for (const fs::path& made : {directory_, directory_.parent_path()}) {
+    EXPECT_EQ(fs::status(made).permissions(), fs::perms::owner_all) << made;
+  }
+}
+
+TEST_F(HistoryFileTest, NothingIsWrittenWhereAnotherUserReadsIt) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  constexpr uid_t kAnother = 12345;
+  const HistoryFile history(directory_, "work");
+  ASSERT_TRUE(history.Append("x").ok());
+  ASSERT_EQ(chown((directory_ / "work").c_str(), kAnother, kAnother), 0);
+  EXPECT_EQ(history.Append("y").code(), absl::StatusCode::kPermissionDenied);
+  fs::remove(directory_ / "work");
+  ASSERT_EQ(chown(directory_.c_str(), kAnother, kAnother), 0);
+  EXPECT_EQ(history.Append("y").code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_FALSE(fs::exists(directory_ / "work"));
+}
+
 }  // namespace
 }  // namespace cellar::host
