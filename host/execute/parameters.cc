@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "host/base/python_keywords.h"
 #include "host/base/status.h"
 #include "notebook/cell_metadata.h"
 #include "notebook/json_format.h"
@@ -25,7 +26,7 @@ constexpr char kInjectedTag[] = "injected-parameters";
 
 bool IsName(std::string_view text) {
   auto may_begin = [](unsigned char c) { return absl::ascii_isalpha(c) || c == '_' || c >= 0x80; };
-  return !text.empty() && may_begin(text[0]) &&
+  return !text.empty() && may_begin(text[0]) && !IsPythonKeyword(text) &&
          std::all_of(text.begin(), text.end(),
                      [&](unsigned char c) { return may_begin(c) || absl::ascii_isdigit(c); });
 }

@@ -5,16 +5,12 @@
 #include <string>
 #include <utility>
 
+#include "host/base/python_keywords.h"
+
 namespace cellar::host {
 namespace {
 
-// Sorted, for binary search. Soft keywords (match, case, type) are names more often than not.
-constexpr std::array<std::string_view, 35> kKeywords = {
-    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
-    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
-    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
-    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
-
+// Sorted, for binary search.
 constexpr std::array<std::string_view, 72> kBuiltins = {
     "BaseException", "Exception", "abs",        "aiter",     "all",
     "anext",         "any",       "ascii",      "bin",       "bool",
@@ -32,12 +28,7 @@ constexpr std::array<std::string_view, 72> kBuiltins = {
     "staticmethod",  "str",       "sum",        "super",     "tuple",
     "type",          "zip"};
 
-static_assert(std::ranges::is_sorted(kKeywords) && std::ranges::is_sorted(kBuiltins));
-
-template <size_t N>
-bool Contains(const std::array<std::string_view, N>& words, std::string_view word) {
-  return std::ranges::binary_search(words, word);
-}
+static_assert(std::ranges::is_sorted(kBuiltins));
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 // Every byte of a character beyond ASCII may be part of a name.
@@ -124,12 +115,12 @@ class Tokenizer {
     const bool after_definition = std::exchange(after_definition_, false);
     if (after_dot) {
       at_ = end;  // an attribute, whatever its name
-    } else if (Contains(kKeywords, word)) {
+    } else if (IsPythonKeyword(word)) {
       after_definition_ = word == "def" || word == "class";
       Add(end, TokenKind::kKeyword);
     } else if (after_definition) {
       Add(end, TokenKind::kDefinition);
-    } else if (Contains(kBuiltins, word)) {
+    } else if (std::ranges::binary_search(kBuiltins, word)) {
       Add(end, TokenKind::kBuiltin);
     } else {
       at_ = end;

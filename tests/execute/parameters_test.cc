@@ -28,7 +28,7 @@ TEST(ParametersTest, ValuesThatReadLikeOneAreNumbersAndConstants) {
 }
 
 TEST(ParametersTest, WhatIsNoNameIsRefused) {
-  for (const char* text : {"a", "=1", "1a=2", "a b=1", "a.b=1", "a=\xff"}) {
+  for (const char* text : {"a", "=1", "1a=2", "a b=1", "a.b=1", "a=\xff", "class=1", "None=1"}) {
     EXPECT_FALSE(Parameter::Parse(text).ok()) << text;
   }
 }
