@@ -26,7 +26,6 @@ class BuiltinNames:
 
     def put_back(self, names) -> list[str]:
         _NAMES.update({name: _WHOLE[name] for name in names})
-        self._seen = _version(_NAMES)
         return [f"builtins.{name}" for name in names]
 
     def put_back_broken(self) -> list[str]:
@@ -37,7 +36,9 @@ class BuiltinNames:
         changed = self.changed()
         if _VITAL.isdisjoint(changed):
             changed = [name for name in changed if not callable(_NAMES.get(name))]
-        return self.put_back(changed)
+        repaired = self.put_back(changed)
+        self._seen = _version(_NAMES)
+        return repaired
 
     def put_back_failing(self, codes: set[int]) -> list[str]:
         """After an error that came through these: functions of cells among them."""

@@ -200,6 +200,11 @@ TEST_F(CellsTest, ABuiltinInWhichACellFailsIsPutBack) {
   EXPECT_THAT(after.notices, ::testing::ElementsAre(HasSubstr("builtins.print")));
 }
 
+TEST_F(CellsTest, ABuiltinThatIsBrokenByACellThatFailsIsPutBack) {
+  EXPECT_THAT(Run("import builtins\ndel builtins.len\n1 / 0"), Fails("ZeroDivisionError"));
+  EXPECT_THAT(Run("len([1])"), ResultIs("1"));
+}
+
 TEST_F(CellsTest, ASignalHandlerThatRaisesBetweenCellsEndsNothing) {
   const ScratchDirectory directory;
   ASSERT_TRUE(session().Set("path", directory / "rang").ok());
