@@ -4,11 +4,14 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <vector>
 
 #include "embed/main.h"
@@ -104,6 +107,16 @@ int BeMiddle(void*) {
   return 0;
 }
 
+// The kernel no longer writes into this thread's memory which processor it is on: a helper that
+// shares the memory is not registered for it, nor is what it forks. glibc registers only threads
+// that it starts, and sched_getcpu() would answer for ever what it did last.
+void RegisterRseq() {
+  constexpr uint32_t kSize = 32;  // of the first version, which every kernel takes
+  if (__rseq_size == 0) return;   // switched off, or the kernel has none
+  char* area = static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset;
+  syscall(SYS_rseq, area, kSize, 0, RSEQ_SIG);
+}
+
 }  // namespace
 
 ProcessCopy ForkCopy(const CopyKeeper* keeper) {
@@ -126,6 +139,7 @@ ProcessCopy ForkCopy(const CopyKeeper* keeper) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   getcontext(&g_state.original);
   if (g_state.in_copy) {
+    RegisterRseq();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return {.in_copy = true};
   }

@@ -23,8 +23,7 @@ struct ProcessCopy {
 };
 
 // Forks. The copy has a process group of its own and is a child of the original's nearest
-// subreaper, or of `keeper`. Only on the main
-// thread, inside PyOS_BeforeFork and its counterparts.
+// subreaper, or of `keeper`. Only on the main thread, inside PyOS_BeforeFork and its counterparts.
 ProcessCopy ForkCopy(const CopyKeeper* keeper);
 
 }  // namespace cellar::embed

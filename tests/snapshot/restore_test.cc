@@ -51,8 +51,9 @@ class RestoreTest : public SnapshotTest {
 };
 
 TEST_F(RestoreTest, ALossIsToldOnce) {
-  ASSERT_EQ(Run("import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(60)").state,
-            StateAfter::kLost);
+  ASSERT_EQ(
+      Run("import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(60)").state,
+      StateAfter::kLost);
   ASSERT_TRUE(session().Complete("x").ok());  // which starts a worker
   CellOutcome died = Run("os = __import__('os')\nos._exit(4)");
   EXPECT_EQ(died.state, StateAfter::kRestored) << died.state_detail;
@@ -237,6 +238,17 @@ file = open(path + '.txt', 'w+'); file.write('one'); file.flush()
   EXPECT_EQ(Evaluate("file.tell()"), "3");
   Run("task.cancel(); import shutil; file.close(); disk.close(); "
       "shutil.rmtree(os.path.dirname(path))");
+}
+
+TEST_F(RestoreTest, TheNewWorkerKnowsItsProcessor) {
+  Run("import ctypes, os\nlibc = ctypes.CDLL(None)\nprocessors = sorted(os.sched_getaffinity(0))\n"
+      "def on_each():\n    for processor in processors:\n"
+      "        os.sched_setaffinity(0, {processor})\n        yield libc.sched_getcpu()");
+  for (int death = 0; death < 2; ++death) {
+    EXPECT_EQ(Evaluate("list(on_each()) == processors"), "True");
+    Run("os._exit(1)");
+  }
+  EXPECT_EQ(Evaluate("list(on_each()) == processors"), "True");
 }
 
 TEST_F(RestoreTest, BringsBackArraysAndFrames) {
