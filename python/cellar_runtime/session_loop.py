@@ -2,6 +2,7 @@
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import asyncio
+import os
 import select
 import selectors
 import socket
@@ -11,7 +12,8 @@ from cellar_runtime.loop_parts import LoopParts
 
 _PollSelector = selectors.PollSelector
 _read_from_self = asyncio.SelectorEventLoop._read_from_self
-_POLLIN, _POLLOUT = select.POLLIN, select.POLLOUT
+_POLLIN, _POLLOUT, _POLLNVAL = select.POLLIN, select.POLLOUT, select.POLLNVAL
+_fstat = os.fstat
 
 
 class SessionLoop(asyncio.SelectorEventLoop):
@@ -31,7 +33,7 @@ class SessionLoop(asyncio.SelectorEventLoop):
         keys = self._selector._fd_to_key
         for fd, event in self._selector._selector.poll(0 if ready or self._stopping else None):
             key = keys.get(fd)
-            if key is None:
+            if key is None or event & _POLLNVAL and self._forget_closed(fd):
                 continue
             reader, writer = key.data
             # As in asyncio, trouble with a descriptor is for its reader and its writer.
@@ -50,6 +52,23 @@ class SessionLoop(asyncio.SelectorEventLoop):
             if not handle._cancelled:
                 handle._run()
         handle = None  # what it holds must not live until the next turn
+
+    def _process_events(self, event_list):
+        """Of a turn with timers."""
+        super()._process_events([(key, mask) for key, mask in event_list if not self._forget_closed(key.fd)])
+
+    def _forget_closed(self, fd):
+        """Takes away the reader and the writer of a descriptor that a cell has closed: it would be ready for ever. Whether
+        it is one."""
+        try:
+            _fstat(fd)
+            return False
+        except OSError:
+            if fd == self._listens_to[0] or fd in self.own_fds():
+                return False
+        self._remove_reader(fd)
+        self._remove_writer(fd)
+        return True
 
     def parts(self):
         return LoopParts(self, self._selector)

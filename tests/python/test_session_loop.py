@@ -60,6 +60,24 @@ class SessionLoopTest(unittest.TestCase):
 
         self.assertEqual(self.run_for(wait()), [0, 0.01, 0.02])
 
+    def test_a_reader_whose_descriptor_was_closed_is_called_no_more(self):
+        async def count(with_timer):
+            calls = []
+            reading, writing = os.pipe()
+            self.loop.add_reader(reading, calls.append, 1)
+            os.close(reading)
+            if with_timer:
+                await asyncio.sleep(0.01)
+            else:
+                for _ in range(20):
+                    await asyncio.sleep(0)
+            os.close(writing)
+            return calls
+
+        for with_timer in (False, True):
+            self.assertEqual(self.loop.run_until_complete(count(with_timer)), [])
+        self.assert_listens()
+
     def test_a_cancelled_callback_does_not_run(self):
         calls = []
         self.loop.call_soon(calls.append, 1).cancel()
