@@ -130,7 +130,7 @@ void BecomeCopy(CopyRequest& request, Inheritance& inheritance, bool from_live_w
   // 6. Lines for bridge calls are the original's; the copy makes its own when it calls.
   AbandonLines();
   // 7. What cells have opened.
-  ReplaceUserFds(inheritance.fds);
+  Add(inheritance, ReplaceUserFds(inheritance.fds));
 }
 
 // By which the original knows that the copy holds nothing of what cells have opened: it goes on

@@ -131,8 +131,8 @@ std::string DescribeDead(int fd) {
 
 // Of its own offset and locks; -1 when it cannot be opened again.
 UniqueFd Reopen(const UserFd& fd) {
-  // O_NOFOLLOW, which sqlite uses, would refuse the link in /proc.
-  constexpr int kOnlyTheFirstTime = O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW;
+  // O_NOFOLLOW, which sqlite uses, would refuse the link in /proc; O_TMPFILE wants a directory.
+  constexpr int kOnlyTheFirstTime = O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW | O_TMPFILE;
   int flags = (fd.status_flags & ~kOnlyTheFirstTime) | O_CLOEXEC | O_NOCTTY;
   UniqueFd again(open(ProcPath(fd.number).c_str(), flags));
   if (again && fd.offset > 0) lseek(again.get(), fd.offset, SEEK_SET);
@@ -181,14 +181,19 @@ std::vector<std::string> DescribeUserFds(const std::vector<UserFd>& fds) {
   return {phrases.begin(), phrases.end()};
 }
 
-void ReplaceUserFds(const std::vector<UserFd>& fds) {
+std::vector<std::string> ReplaceUserFds(std::vector<UserFd>& fds) {
+  std::vector<std::string> lost;
   UniqueFd dead = MakeDead();
-  for (const UserFd& fd : fds) {
+  for (UserFd& fd : fds) {
     UniqueFd fresh;
     int from = dead.get();
     switch (fd.kind) {
       case UserFd::Kind::kFile:
         fresh = Reopen(fd);
+        if (!fresh) {
+          lost.push_back("the open file " + NameOf(fd.number));
+          fd.kind = UserFd::Kind::kDead;  // also for a copy of this copy
+        }
         break;
       case UserFd::Kind::kEpoll:
         fresh.reset(epoll_create1(EPOLL_CLOEXEC));
@@ -208,6 +213,7 @@ void ReplaceUserFds(const std::vector<UserFd>& fds) {
     if (fresh) from = fresh.get();
     dup3(from, fd.number, fd.close_on_exec ? O_CLOEXEC : 0);
   }
+  return lost;
 }
 
 }  // namespace cellar::embed

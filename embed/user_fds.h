@@ -31,7 +31,8 @@ std::vector<std::string> DescribeUserFds(const std::vector<UserFd>& fds);
 // The phrase for an open device. A context on a GPU, which a fork does not carry, is known by it.
 std::string DescribeDevice(const std::string& path);
 
-// In the copy, after its own descriptors have been put in place.
-void ReplaceUserFds(const std::vector<UserFd>& fds);
+// In the copy, after its own descriptors have been put in place. Files that could not be opened
+// again, one phrase each; they are dead from then on.
+std::vector<std::string> ReplaceUserFds(std::vector<UserFd>& fds);
 
 }  // namespace cellar::embed

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "host/base/unique_fd.h"
@@ -39,7 +41,7 @@ TEST_F(UserFdsTest, ADeviceOfAGpuIsNamedAsSuch) {
 TEST_F(UserFdsTest, ATerminalIsNamedAndDeadInTheCopy) {
   UniqueFd terminal(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   ASSERT_TRUE(terminal);
-  const std::vector<UserFd> fds = List();
+  std::vector<UserFd> fds = List();
   ASSERT_EQ(fds.size(), 1u);
   EXPECT_EQ(fds[0].kind, UserFd::Kind::kDead);
   char path[64] = {};
@@ -48,11 +50,36 @@ TEST_F(UserFdsTest, ATerminalIsNamedAndDeadInTheCopy) {
       0);
   EXPECT_THAT(DescribeUserFds(fds), ElementsAre(std::string("the device ") + path));
 
-  ReplaceUserFds(fds);
+  EXPECT_THAT(ReplaceUserFds(fds), IsEmpty());
   EXPECT_FALSE(isatty(terminal.get()));
   char byte;
   EXPECT_EQ(read(terminal.get(), &byte, 1), 0);
   EXPECT_NE(fcntl(terminal.get(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST_F(UserFdsTest, ATemporaryFileWithoutANameIsTheSameInTheCopy) {
+  UniqueFd file(open("/tmp", O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600));
+  ASSERT_TRUE(file);
+  ASSERT_EQ(write(file.get(), "ab", 2), 2);
+  std::vector<UserFd> fds = List();
+  EXPECT_THAT(ReplaceUserFds(fds), IsEmpty());
+  EXPECT_EQ(lseek(file.get(), 0, SEEK_CUR), 2);
+  char byte;
+  EXPECT_EQ(pread(file.get(), &byte, 1, 1), 1);
+  EXPECT_EQ(byte, 'b');
+}
+
+TEST_F(UserFdsTest, AFileThatCannotBeOpenedAgainIsNamed) {
+  const pid_t child = fork();
+  if (child == 0) _exit(pause());
+  const std::string path = "/proc/" + std::to_string(child) + "/maps";
+  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(file);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  std::vector<UserFd> fds = List();
+  EXPECT_THAT(ReplaceUserFds(fds), ElementsAre("the open file " + path));
+  EXPECT_THAT(ReplaceUserFds(fds), IsEmpty()) << "it is named once";
 }
 
 TEST_F(UserFdsTest, NobodyMissesADeviceThatIsTheSameForAll) {

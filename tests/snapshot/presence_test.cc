@@ -89,6 +89,12 @@ TEST_F(PresenceTest, TheOffsetOfAFileIsItsOwn) {
 // --- in the restored session
 // ----------------------------------------------------------------------
 
+TEST_F(PresenceTest, ATemporaryFileWithoutANameIsStillThere) {
+  Run("import tempfile\nf = tempfile.TemporaryFile('w+')\nf.write('abc')\nf.flush()");
+  Run("import os; os._exit(1)");
+  EXPECT_EQ(Evaluate("f.seek(0), f.read()"), "(0, 'abc')");
+}
+
 TEST_F(PresenceTest, ThreadsSocketsFilesAndChildrenAreNamed) {
   Run("import threading, socket, subprocess, time, tempfile, os\n"
       "threading.Thread(target=time.sleep, args=(1000,), name='sleeper', daemon=True).start()\n"
