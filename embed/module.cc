@@ -18,8 +18,8 @@
 #include "embed/audit_hooks.h"
 #include "embed/bridge.h"
 #include "embed/fork_guard.h"
-#include "embed/held_locks.h"
 #include "embed/interrupts.h"
+#include "embed/live_objects.h"
 #include "embed/snapshot.h"
 #include "embed/streams.h"
 #include "embed/worker.h"
@@ -214,21 +214,28 @@ int MoveDescriptorHigh(int fd) {
   return high->release();
 }
 
+CopyRequest TakeCopyRequest() {
+  std::optional<CopyRequest> request = std::exchange(g_copy_request, std::nullopt);
+  if (!request) throw std::runtime_error("the host has not asked for a copy");
+  return *std::move(request);
+}
+
 void RefuseCopy(const std::string& reason) {
-  CopyRequest request = *std::exchange(g_copy_request, std::nullopt);
+  CopyRequest request = TakeCopyRequest();
   Send(wire::Copied{.request = request.message.request, .error = reason});
 }
 
-// In a copy that is to run: whether it is to draw other random numbers. None in this process.
-std::optional<bool> CopyWorker(std::vector<std::string> threads, int python_threads,
-                               std::set<int> fds) {
-  CopyRequest request = *std::exchange(g_copy_request, std::nullopt);
+// In a copy that is to run: whether it is to draw other random numbers, and whether the original
+// had children. None in this process.
+std::optional<std::pair<bool, bool>> CopyWorker(std::vector<std::string> threads,
+                                                int python_threads, std::set<int> fds) {
+  CopyRequest request = TakeCopyRequest();
   std::optional<Awakening> awake = MakeCopy(
       std::move(request),
       {.threads = std::move(threads), .python_threads = python_threads, .own_fds = std::move(fds)});
   if (!awake) return std::nullopt;
   g_not_carried = std::move(awake->not_carried);
-  return awake->reseed;
+  return std::pair(awake->reseed, awake->had_children);
 }
 
 // Notices when someone else may begin to write to fd 1 and 2.
@@ -320,7 +327,10 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   });
   m.def("copy", &CopyWorker);
   m.def("refuse_copy", &RefuseCopy);
-  m.def("all_locks", [] { return py::reinterpret_steal<py::list>(AllLocks()); });
+  m.def("live_objects", [](const py::tuple& classes, bool with_frozen) {
+    return py::reinterpret_steal<py::list>(
+        LiveObjects(classes.ptr(), with_frozen ? Frozen::kWith : Frozen::kWithout));
+  });
   m.def("send_display", &SendDisplay);
   m.def("send_error", &SendError);
   m.def("send_done", &SendDone);

@@ -273,6 +273,7 @@ std::optional<Awakening> MakeCopy(CopyRequest request, const CopyContext& contex
   request.message.request = wire::kWakingCopy;
   RunHooks(request, PyOS_AfterFork_Child);
   return Awakening{.reseed = request.message.reseed,
+                   .had_children = inheritance.had_children,
                    .not_carried = std::move(inheritance.not_carried)};
 }
 

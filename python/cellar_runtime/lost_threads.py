@@ -4,7 +4,7 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import importlib._bootstrap as _bootstrap
 import sys
 import threading
-from _thread import RLock as _RLock
+from _thread import LockType as _LockType, RLock as _RLock
 
 import _cellar
 from cellar_runtime import guard
@@ -50,7 +50,7 @@ class LostThreads:
         """In the copy: what a lost thread would have answered fails now, pools start anew, locks are free."""
         if self.count == 0:
             return
-        for lock in _cellar.all_locks():
+        for lock in _cellar.live_objects((_LockType, _RLock), True):
             _free(lock)
         _bootstrap._module_locks.clear()
         for executor in {id(pool): pool for pool in (reference() for reference in self._pools)}.values():
@@ -74,9 +74,9 @@ def _work_of(frame, pool_module):
 
 
 def _free(lock):
-    if type(lock) is _RLock:
-        if not lock._is_owned():
-            lock._at_fork_reinit()
+    if issubclass(type(lock), _RLock):
+        if not _RLock._is_owned(lock):
+            _RLock._at_fork_reinit(lock)
     elif lock.locked() and lock is not threading.main_thread()._tstate_lock:
         lock._at_fork_reinit()
 

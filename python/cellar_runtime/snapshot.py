@@ -5,6 +5,8 @@ import asyncio
 import os
 import sys
 import time
+from signal import SIGKILL
+from subprocess import Popen as _Popen
 
 import _cellar
 import _imp
@@ -33,14 +35,15 @@ def make_copy(loop, integrity) -> bool:
         random = sys.modules.get("random")
         random_state = random.getstate() if random is not None else None  # every child is seeded anew
         _copying = True
-        reseed = _cellar.copy(lost.names, lost.count + 1, loop.own_fds())
+        awake = _cellar.copy(lost.names, lost.count + 1, loop.own_fds())
     except Exception as error:  # a cell broke one of the modules
         _cellar.refuse_copy(guard.describe(error))
         return False
     finally:
         _copying = False
-    if reseed is None:
+    if awake is None:
         return False
+    reseed, had_children = awake
     try:
         if reseed:
             reseed_numpy()
@@ -49,7 +52,8 @@ def make_copy(loop, integrity) -> bool:
         _renew_loop(loop)
         integrity.wakeup_fd = loop.wakeup_fd()
         integrity.restore()
-        _disown_children()
+        if had_children:
+            _disown_children()
         lost.settle()
     except BaseException as error:
         _cellar.send_hello(f"the copy could not be woken: {guard.describe(error)}")
@@ -90,10 +94,13 @@ def _renew_loop(loop):
 
 
 def _disown_children():
-    """Child processes are the original's: a Process object must not signal them."""
+    """Child processes are the original's: no object must signal them, or say that they ended well."""
     process = sys.modules.get("multiprocessing.process")
     for child in list(process._children) if process is not None else ():
         if child._popen is not None:
             child._popen.returncode = -1
     if process is not None:
         process._children.clear()
+    for child in _cellar.live_objects((_Popen,), False):
+        if child.__dict__.get("returncode", 0) is None:
+            child.returncode = -SIGKILL

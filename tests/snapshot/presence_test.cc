@@ -95,6 +95,13 @@ TEST_F(PresenceTest, ATemporaryFileWithoutANameIsStillThere) {
   EXPECT_EQ(Evaluate("f.seek(0), f.read()"), "(0, 'abc')");
 }
 
+TEST_F(PresenceTest, AChildThatWasLostDidNotEndWell) {
+  Run("import subprocess\nchild = subprocess.Popen(['sleep', '600'])\n"
+      "ended = subprocess.Popen(['true'])\nended.wait();");
+  Run("import os; os._exit(1)");
+  EXPECT_EQ(Evaluate("child.poll(), child.wait(), ended.returncode"), "(-9, -9, 0)");
+}
+
 TEST_F(PresenceTest, ThreadsSocketsFilesAndChildrenAreNamed) {
   Run("import threading, socket, subprocess, time, tempfile, os\n"
       "threading.Thread(target=time.sleep, args=(1000,), name='sleeper', daemon=True).start()\n"
