@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "embed/audit_hooks.h"
@@ -238,8 +239,25 @@ std::optional<std::pair<bool, bool>> CopyWorker(std::vector<std::string> threads
   return std::pair(awake->reseed, awake->had_children);
 }
 
+// Whether a file that is opened under this name, or number, may be what fd 1 or 2 is.
+bool MayBeOutput(PyObject* file) {
+  if (PyLong_Check(file)) {
+    const long fd = PyLong_AsLong(file);
+    if (fd == -1) PyErr_Clear();
+    return fd == STDOUT_FILENO || fd == STDERR_FILENO;
+  }
+  const char* path = PyUnicode_Check(file) ? PyUnicode_AsUTF8(file) : nullptr;
+  if (path == nullptr) {
+    PyErr_Clear();
+    return false;
+  }
+  const std::string_view name = path;
+  return name == "/dev/stdout" || name == "/dev/stderr" || name.starts_with("/dev/fd/") ||
+         name.starts_with("/proc/self/fd/");
+}
+
 // Notices when someone else may begin to write to fd 1 and 2.
-int AuditHook(const char* event, PyObject*, void*) {
+int AuditHook(const char* event, PyObject* args, void*) {
   if (IsForkedChild()) return 0;
   switch (event[0]) {
     case 's':
@@ -249,6 +267,8 @@ int AuditHook(const char* event, PyObject*, void*) {
       if (std::strcmp(event, "os.fork") == 0 || std::strcmp(event, "os.system") == 0 ||
           std::strcmp(event, "os.posix_spawn") == 0 || std::strcmp(event, "os.forkpty") == 0) {
         Worker().output.ExpectOtherWriters(false);
+      } else if (std::strcmp(event, "open") == 0 && MayBeOutput(PyTuple_GET_ITEM(args, 0))) {
+        Worker().output.ExpectOtherWriters(true);
       }
       break;
     case 'c':
@@ -344,6 +364,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
     Send(wire::QueryAnswer{.request = request, .ok = ok, .data = data});
   });
   m.def("write", &WriteBytes);
+  m.def("expect_other_writers", [] { Worker().output.ExpectOtherWriters(true); });
   m.def("linger", &Linger);
   m.def("stop_timers", &StopTimers);
   m.def("begin_cell", &BeginCellInWorker);

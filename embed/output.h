@@ -26,7 +26,8 @@ class Output {
   wire::Position CurrentPosition() const;
   wire::RingHeader& shared() { return memory_.header(); }
 
-  // Someone other than the streams may now write to fd 1 and 2: a child process, or C code.
+  // Someone other than the streams may now write to fd 1 and 2: a child process, C code, or a file
+  // of a cell's own.
   void ExpectOtherWriters(bool forever);
   // At the start of a cell: true again only when a child is still there.
   void ForgetFinishedChildren();

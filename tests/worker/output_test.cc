@@ -144,6 +144,20 @@ TEST_F(OutputTest, CCodeAndPrintsKeepTheirOrder) {
               Prints(expected));
 }
 
+TEST_F(OutputTest, PrintsAndOtherFilesOnTheDescriptorsKeepTheirOrder) {
+  std::string expected;
+  for (int i = 0; i < 200; ++i) absl::StrAppend(&expected, "p", i, "\nf", i, "\n");
+  for (const char* file : {"open(1, 'w', 1, closefd=False)", "open('/dev/stdout', 'w', 1)",
+                           "open(os.dup(sys.stdout.fileno()), 'w', 1)"}) {
+    EXPECT_THAT(Run(absl::StrCat("import os, sys\nf = ", file,
+                                 "\nfor i in range(200):\n    print(f'p{i}')\n"
+                                 "    print(f'f{i}', file=f)")),
+                Prints(expected))
+        << file;
+    Run("os._exit(1)");  // the next worker expects none
+  }
+}
+
 TEST_F(OutputTest, PrintsAndChildrenKeepTheirOrder) {
   std::string expected;
   for (int i = 0; i < 60; ++i) absl::StrAppend(&expected, "p", i, "\nc", i, "\n");
