@@ -19,7 +19,8 @@ PyTypeObject* g_stream_type = nullptr;
 // Stands behind the fields of TextIOWrapper, whose layout is private.
 struct StreamState {
   wire::StreamId stream;
-  bool quick;  // open, and encoding to UTF-8
+  bool quick;       // open, and encoding to UTF-8 with plain newlines
+  bool translates;  // newlines
   // As they were when the stream was bound: not owned, and only compared.
   PyObject* buffer;
   PyTypeObject* buffer_type;
@@ -75,12 +76,22 @@ bool EncodesUtf8(PyObject* self) {
   return utf8;
 }
 
+// Of a reconfiguration that was accepted.
+void TakeNewline(StreamState& state, PyObject* keywords) {
+  PyObject* newline = keywords != nullptr ? PyDict_GetItemString(keywords, "newline") : nullptr;
+  if (newline == nullptr) return;
+  state.translates =
+      PyUnicode_Check(newline) && PyUnicode_FindChar(newline, '\r', 0, PY_SSIZE_T_MAX, 1) == 0;
+}
+
 PyObject* StreamReconfigure(PyObject* self, PyObject* args, PyObject* keywords) {
   PyObject* bound = PyMethod_New(g_base_reconfigure, self);
   if (bound == nullptr) return nullptr;
   PyObject* result = PyObject_Call(bound, args, keywords);
   Py_DECREF(bound);
-  StateOf(self).quick = result != nullptr && EncodesUtf8(self);
+  StreamState& state = StateOf(self);
+  if (result != nullptr) TakeNewline(state, keywords);
+  state.quick = result != nullptr && EncodesUtf8(self) && !state.translates;
   return result;
 }
 
@@ -130,7 +141,7 @@ PyObject* BindStream(PyObject*, PyObject* const* args, Py_ssize_t count) {
   PyObject* buffer = PyObject_GetAttrString(args[0], "buffer");
   if (buffer == nullptr) return nullptr;
   StateOf(args[0]) = {static_cast<wire::StreamId>(PyLong_AsLong(args[1])), EncodesUtf8(args[0]),
-                      buffer, Py_TYPE(buffer)};
+                      /*translates=*/false, buffer, Py_TYPE(buffer)};
   Py_DECREF(buffer);
   Py_RETURN_NONE;
 }

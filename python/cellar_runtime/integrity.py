@@ -144,11 +144,17 @@ class Integrity:
         self._repaired_since += self._builtins.put_back_failing(codes)
         return any(id(guard.code_of(hook)) in codes for hook in hooks)
 
-    def flush(self) -> None:
-        """Flushes what the cell wrote, also into a stream it put in the place of ours."""
-        for stream in (SYS.get("stdout"), SYS.get("stderr")):
-            if stream is not self._stdout and stream is not self._stderr and stream is not None:
-                stream.flush()
+    def flush(self) -> list[str]:
+        """Flushes what the cell wrote, also into a stream that it put in the place of ours. What could not be written, one
+        phrase each."""
+        failures = []
+        for name, own in (("stdout", self._stdout), ("stderr", self._stderr)):
+            stream = SYS.get(name)
+            if not _is_whole_stream(own):  # or it keeps nothing back
+                _flush(own, name, failures)
+            if stream is not self._stdout and stream is not self._stderr:
+                _flush(stream, name, failures)
+        return failures
 
     def _restore_builtins(self):
         self._repaired_since += shortened(self._builtins.put_back(self._builtins.changed()))
@@ -175,6 +181,15 @@ class Integrity:
             for method in ("write", "flush"):
                 if stream.__dict__.pop(method, None) is not None:
                     repaired.append(f"sys.{name}.{method}")
+
+
+def _flush(stream, name, failures):
+    try:
+        flush = getattr(stream, "flush", None)
+        if callable(flush) and not getattr(stream, "closed", False):
+            flush()
+    except guard.FAILURES as error:
+        failures.append(f"sys.{name} could not be flushed: {guard.describe(error)}")
 
 
 def _restore_clock(repaired):

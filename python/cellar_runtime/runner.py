@@ -321,7 +321,8 @@ class Runner:
                 self._integrity.wakeup_fd = self._loop.wakeup_fd()
                 self._integrity.note_repair("the event loop")
             _guarded(figures.flush_figures)
-            _guarded(self._integrity.flush)
+            for failure in _guarded(self._integrity.flush):
+                _cellar.send_notice(cell, failure)
         except BaseException as error:
             if status == _OK:
                 status = self._report(cell, error)

@@ -63,6 +63,12 @@ TEST_F(OutputTest, ReconfigureChangesTheEncodingAndBack) {
               Prints("&#228;\nä\n"));
 }
 
+TEST_F(OutputTest, WhatIsPrintedWithoutWriteThroughIsThereWhenTheCellEnds) {
+  EXPECT_THAT(Run("import sys\nsys.stdout.reconfigure(encoding='latin-1', write_through=False)\n"
+                  "print('hi')"),
+              Prints("hi\n"));
+}
+
 TEST_F(OutputTest, LoneSurrogatesAreEscaped) {
   CellOutcome outcome = Run("print('a\\ud800b')");
   EXPECT_THAT(outcome, Prints("a\\ud800b\n"));
@@ -296,6 +302,22 @@ TEST_F(OutputTest, AStreamThatACellReplacedClosedOrRemovedIsPutBackAndSaid) {
     EXPECT_THAT(next.notices, ElementsAre(HasSubstr(broken.said))) << broken.code;
     EXPECT_THAT(Run("1").notices, IsEmpty()) << broken.code;
   }
+}
+
+TEST_F(OutputTest, AStreamThatCannotBeFlushedIsNoErrorOfTheCell) {
+  ScratchDirectory scratch;
+  const CellOutcome closed =
+      Run(absl::StrCat("import sys\nwith open('", scratch.path(),
+                       "/f', 'w') as sys.stdout, sys.stdout as sys.stderr: print('x')"));
+  EXPECT_THAT(closed, Succeeds());
+  EXPECT_THAT(closed.notices, IsEmpty());
+  const CellOutcome without = Run("class Stream:\n  write = len\nsys.stderr = Stream()");
+  EXPECT_THAT(without, Succeeds());
+  EXPECT_THAT(without.notices, ElementsAre(HasSubstr("put back")));
+  const CellOutcome full = Run("sys.stdout = open('/dev/full', 'w')\nprint('x')");
+  EXPECT_THAT(full, Succeeds());
+  EXPECT_THAT(full.notices, ElementsAre(HasSubstr("put back"),
+                                        HasSubstr("sys.stdout could not be flushed: OSError")));
 }
 
 TEST_F(OutputTest, APrintAfterClosingStdoutIsAnErrorOfTheCell) {

@@ -295,7 +295,7 @@ import sys
 sys.stdout = sys.stderr = 5
 5
 
-# %% StreamOnAFullDisk | fails | says "No space left"
+# %% StreamOnAFullDisk | completes | says "No space left"
 import sys
 sys.stdout = open('/dev/full', 'w')
 print('lost')
