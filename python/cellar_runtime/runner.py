@@ -29,6 +29,7 @@ _GuardedCoroutine = _cellar.GuardedCoroutine
 _set_wakeup_fd, _take_pending_interrupt = signal.set_wakeup_fd, _cellar.take_pending_interrupt
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
 _linger, _stop_timers, _was_interrupted = _cellar.linger, _cellar.stop_timers, _cellar.was_interrupted
+_is_forked_child = _cellar.is_forked_child
 
 _OK, _ERROR, _INTERRUPTED, _HELD = 0, 1, 2, 3  # wire::DoneStatus
 _DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
@@ -302,7 +303,7 @@ class Runner:
                     raise
 
     def _take_result(self, cell, program, value):
-        if value is not None and not program.quiet:
+        if value is not None and not program.quiet and not _is_forked_child():
             _guarded(self._namespace.remember_result, cell, value)
             _guarded(_unaudited, display.publish_result, value)
 
@@ -312,7 +313,7 @@ class Runner:
         return self._report(cell, error)
 
     def _finish(self, cell, status):
-        if _cellar.is_forked_child():
+        if _is_forked_child():
             _exit(0)
         try:
             self._had_timers |= _stop_timers()
@@ -361,7 +362,7 @@ class Runner:
                 self._run_plain(cell, program)
         except BaseException as error:
             status = self._report(cell, error)
-        if _cellar.is_forked_child():
+        if _is_forked_child():
             _exit(0)
         CELL.reset(token)
         _send_done(cell, status, stdin.requested)

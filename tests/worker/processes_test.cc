@@ -24,6 +24,13 @@ TEST_F(ProcessesTest, AForkedChildThatReturnsFromTheCellExits) {
   EXPECT_THAT(Run("print('once')"), Prints("once\n"));
 }
 
+TEST_F(ProcessesTest, AForkedChildShowsNoResultAndEndsWell) {
+  CellOutcome outcome =
+      Run("import os\npid = os.fork()\nended = os.waitpid(pid, 0)[1] if pid else None\n[ended]");
+  EXPECT_THAT(outcome, ResultIs("[0]"));
+  EXPECT_EQ(outcome.stderr_text(), "");
+}
+
 TEST_F(ProcessesTest, AForkedChildThatReturnsFromAnAwaitExits) {
   CellOutcome outcome =
       Run("import asyncio, os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\n"
