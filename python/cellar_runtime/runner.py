@@ -50,7 +50,8 @@ class Runner:
         self._unfinished = None  # the running cell
         self._had_timers = False  # when it ended
         self._exiting = False
-        self._module_directories = []  # until the first cell has run what is in them
+        self._module_directories = []  # until the first cell has looked into them
+        self._modules = []  # that are still to be loaded
         self._enter_error = None  # why the directory of the next cell could not be entered
         self._is_new_copy = False
         self._failures = 0  # of the loop since its last turn
@@ -337,16 +338,21 @@ class Runner:
 
     def _load_modules(self, cell):
         # Here and not at the start, so that one that hangs is in reach of the cell's time-out.
-        directories, self._module_directories = self._module_directories, []
-        paths = user_modules.find(directories) if directories else ()
-        for path in paths:
+        if self._module_directories:
+            self._modules = user_modules.find(self._module_directories)
+            self._module_directories = []
+        while self._modules:
+            path = self._modules.pop(0)
             try:
                 _guarded(user_modules.load, path, self._namespace.globals)
             except guard.FAILURES as error:
                 ename, evalue = _guarded(tracebacks.format_error, error)[:2]
                 _cellar.send_notice(cell, f"the module {guard.valid_text(path)} failed: {ename}: {evalue}")
-        if paths:
-            self._namespace.keep_helpers()
+            except BaseException:
+                _cellar.send_notice(cell, f"the module {guard.valid_text(path)} was interrupted")
+                raise
+            finally:
+                self._namespace.keep_helpers()
 
     def _run_nested(self, cell, code):
         """Runs a cell for the host, inside the wait of another one. It cannot await: the loop is held meanwhile."""

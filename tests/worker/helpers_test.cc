@@ -1,4 +1,6 @@
 // The helpers as cells use them: what needs a real worker.
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -9,7 +11,9 @@ namespace cellar::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class HelpersTest : public WorkerTest {
  protected:
@@ -56,6 +60,19 @@ TEST_F(HelpersTest, UseTheStandardLibraryWhateverTheUserHasOfItsNames) {
 TEST_F(HelpersTest, ANameOfTheUsersOwnIsKept) {
   Run("read = 5");
   EXPECT_THAT(Run("read"), ResultIs("5"));
+}
+
+TEST_F(HelpersTest, AModuleOfTheUsersThatHangsKeepsNoOtherFromBeingLoaded) {
+  const std::filesystem::path modules = scratch_ / ".cellar/modules";
+  std::filesystem::create_directories(modules);
+  std::ofstream(modules / "a.py") << "a = 1\nimport time\ntime.sleep(600)";
+  std::ofstream(modules / "b.py") << "b = 2";
+  const CellOutcome first = Run("1", {.timeout = absl::Milliseconds(100)});
+  EXPECT_EQ(first.status, CellStatus::kCancelled);
+  EXPECT_THAT(first.notices, Contains(HasSubstr("modules/a.py was interrupted")));
+  const CellOutcome second = Run("a, b");
+  EXPECT_THAT(second, ResultIs("(1, 2)"));
+  EXPECT_THAT(second.notices, IsEmpty());
 }
 
 TEST_F(HelpersTest, ProgressStartsTheTimeOutAgain) {
