@@ -5,6 +5,7 @@ import sys
 import types
 
 _MISSING = object()
+_CALLED = (types.ModuleType, types.FunctionType, type)  # by other values
 _HISTORY = ("In", "Out", "_", "__", "___")
 
 
@@ -30,6 +31,21 @@ class Namespace:
         """What is bound now counts as helpers: a reset brings it back."""
         self._helpers.update((name, value) for name, value in self.globals.items()
                              if name not in self._own and name not in _HISTORY)
+
+    def let_go(self) -> None:
+        """At the end: values whose last act is their `__del__`, like that of a ZipFile, come to it, the newest first. What
+        that may call is still there."""
+        self._outputs.clear()
+        self._recent.clear()
+        items = list(self.globals.items())
+        while items:
+            name, value = items.pop()
+            is_called, value = issubclass(type(value), _CALLED), None  # it goes now, and not with the next
+            try:
+                if not is_called:
+                    self.globals.pop(name, None)
+            except BaseException:  # of a key that is no plain string
+                pass
 
     def restore(self) -> list[str]:
         """Puts back what Python itself expects of a module, and names what a cell had removed or replaced."""

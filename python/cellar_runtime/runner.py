@@ -21,7 +21,7 @@ from cellar_runtime.session_loop import make_loop
 from cellar_runtime.source import Compiler, is_coroutine, with_plain_newlines
 
 _current_task, _leave_task = asyncio.current_task, asyncio.tasks._leave_task
-_exit, _write = os._exit, os.write
+_exit, _write, _current_frames = os._exit, os.write, sys._current_frames
 _environment, _chdir, _fsdecode = os.environb, os.chdir, os.fsdecode
 _Task = asyncio.Task  # made without the loop's factory, which cells may set
 _guarded, _unaudited, _run_code = _cellar.guarded, _cellar.unaudited, _cellar.run_code
@@ -78,6 +78,10 @@ class Runner:
         """The life of a forked worker with its host."""
         self._serve()
         atexit._run_exitfuncs()
+        exit_cleanup.flush_files()  # before what may take longer than the host waits
+        if len(_current_frames()) == 1:  # or a thread would miss what it works with
+            self._namespace.let_go()
+            exit_cleanup.flush_files()
         exit_cleanup.stop_resource_tracker()
 
     def rehearse(self) -> None:
