@@ -7,9 +7,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "host/output/spoken_duration.h"
 
 namespace cellar::host {
 namespace {
+
+// However many cells there are before it, for small displays and the events of helpers.
+constexpr uint64_t kLeastResultRoom = 64u << 10;
 
 // The first cell that is not complete decides: when it was not run, the call was cancelled before.
 CallStatus StatusOf(const std::vector<CellResult>& cells) {
@@ -25,11 +29,6 @@ void NoteState(const CellOutcome& outcome, CallResult& result) {
   if (outcome.state == StateAfter::kKept) return;
   result.session_state = outcome.state;
   result.session_reason = outcome.state_detail;
-}
-
-std::string TimedOutAfter(absl::Duration timeout) {
-  const double seconds = absl::ToDoubleSeconds(timeout);
-  return absl::StrCat("timed out after ", seconds, seconds == 1 ? " second" : " seconds");
 }
 
 }  // namespace
@@ -88,7 +87,8 @@ void CallRunner::RunCell() {
   CellRequest request = {.code = cell.code,
                          .timeout = cell.timeout,
                          .observer = observer_,
-                         .retry = call_.retry.value_or(Retry::kNever)};
+                         .retry = call_.retry.value_or(Retry::kNever),
+                         .result_room = std::max(result_room_, kLeastResultRoom)};
   auto done = [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); };
   if (is_nested_) {
     waiting_call_ = session_.WaitingCall().value_or(0);
@@ -114,6 +114,9 @@ void CallRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
   std::move(cell.outcome.background.begin(), cell.outcome.background.end(),
             std::back_inserter(result_.background));
   cell.outcome.background.clear();
+  for (const CellOutput& output : cell.outcome.outputs) {
+    result_room_ -= std::min(result_room_, DataBytes(output));
+  }
   NoteState(cell.outcome, result_);
   if (observer_ != nullptr) observer_->OnCellFinished(index_, cell);
   ++index_;

@@ -59,8 +59,9 @@ class CallRunner {
 
   CallResult result_;
   bool is_nested_ = false;
-  uint64_t waiting_call_ = 0;  // inside whose wait the nested cell runs
-  size_t index_ = 0;           // of the cell that runs, or is next
+  uint64_t waiting_call_ = 0;                     // inside whose wait the nested cell runs
+  size_t index_ = 0;                              // of the cell that runs, or is next
+  uint64_t result_room_ = kResultRoom;  // what is left of it for the cells to come
   bool cell_runs_ = false;
   bool cancelled_ = false;
 };

@@ -180,7 +180,8 @@ void CallService::Abandon(CallId id) {
   found->second->observer = nullptr;
   found->second->done = [](absl::StatusOr<CallResult>) {};
   loop_.Cancel(found->second->background_timer);
-  Cancel(id);
+  // A second cancel would kill.
+  if (!found->second->cancelled) Cancel(id);
 }
 
 WaiterId CallService::Wait(CallId id, absl::Duration limit, ResultCallback done) {

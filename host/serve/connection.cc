@@ -69,8 +69,8 @@ void Connection::OnEnd(bool in_a_line) {
 }
 
 void Connection::OnGone(const absl::Status& status) {
-  const bool could_not_be_served = absl::IsResourceExhausted(status) || absl::IsDataLoss(status);
-  Leave(could_not_be_served ? status : absl::OkStatus());
+  const bool has_left = absl::IsCancelled(status) || absl::IsUnavailable(status);
+  Leave(has_left ? absl::OkStatus() : status);
 }
 
 CallStream::Send Connection::Sender() {

@@ -97,6 +97,9 @@ absl::Status Daemon::Bind() {
       listen(made.get(), kBacklog) != 0) {
     return ErrnoStatus(errno, "listening on " + directory_.path + "/" + kDaemonSocket);
   }
+  if (fstatat(directory_.fd.get(), kDaemonSocket, &bound_, AT_SYMLINK_NOFOLLOW) != 0) {
+    return ErrnoStatus(errno, "looking at " + directory_.path + "/" + kDaemonSocket);
+  }
   CELLAR_ASSIGN_OR_RETURN(socket_, MoveHigh(std::move(made)));
   return absl::OkStatus();
 }
@@ -138,19 +141,20 @@ void Daemon::CheckIdle() {
   idle_timer_ = loop_.After(wait, [this] { CheckIdle(); });
 }
 
+// By the name that clients look for. Another daemon may have it, when somebody has emptied the
+// directory.
 bool Daemon::CanBeFound() const {
   const std::string path = absl::StrCat(directory_.path, "/", kDaemonSocket);
-  struct stat ours, found;
-  return fstatat(directory_.fd.get(), kDaemonSocket, &ours, AT_SYMLINK_NOFOLLOW) == 0 &&
-         lstat(path.c_str(), &found) == 0 && ours.st_dev == found.st_dev &&
-         ours.st_ino == found.st_ino;
+  struct stat found;
+  return lstat(path.c_str(), &found) == 0 && found.st_dev == bound_.st_dev &&
+         found.st_ino == bound_.st_ino;
 }
 
 void Daemon::End(std::string_view reason) {
   if (std::exchange(ending_, true)) return;
   log_.Write(absl::StrCat("ends: ", std::string(reason)));
   // From here on clients start another, which waits for the lock.
-  unlinkat(directory_.fd.get(), kDaemonSocket, 0);
+  if (CanBeFound()) unlinkat(directory_.fd.get(), kDaemonSocket, 0);
   options_.on_end();
 }
 

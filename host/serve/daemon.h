@@ -5,6 +5,8 @@
 // Lives on the loop's thread.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -62,6 +64,7 @@ class Daemon {
   Server server_;
   UniqueFd lock_;
   UniqueFd socket_;
+  struct stat bound_ = {};  // the socket's file
   EventLoop::TimerId idle_timer_ = 0;
   EventLoop::TimerId accept_timer_ = 0;
   absl::Time last_busy_;

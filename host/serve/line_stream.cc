@@ -110,8 +110,9 @@ void LineStream::Send(std::string_view line) {
 }
 
 void LineStream::Write() {
-  if (gone_ || blocked_) return;
+  if (gone_) return;
   if (!outbox_.status().ok()) return Gone(outbox_.status());
+  if (blocked_) return;
   while (!outbox_.front().empty()) {
     const ssize_t size = WriteSome(outbox_.front());
     if (size >= 0) {

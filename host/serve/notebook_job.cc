@@ -120,7 +120,7 @@ void NotebookJob::Cancel() {
 
 void NotebookJob::Abandon() {
   stream_ = nullptr;
-  Cancel();
+  if (!cancelled_) Cancel();  // a second one would kill
 }
 
 void NotebookJob::FinishUnstarted() {

@@ -58,6 +58,11 @@ absl::StatusOr<std::string> ReadAt(int file, size_t bytes, uint64_t offset) {
   return read;
 }
 
+// Whatever the disk's reason is, it is no fault of a request.
+absl::Status Lost(const absl::Status& why) {
+  return absl::DataLossError(absl::StrCat("what the client has not read is lost: ", why.message()));
+}
+
 }  // namespace
 
 Outbox::Outbox(EventLoop& loop, OutboxLimits limits, absl::AnyInvocable<void()> on_ready)
@@ -123,7 +128,7 @@ void Outbox::Save() {
 void Outbox::OnSaved(size_t bytes, const absl::Status& status) {
   saving_ = false;
   saving_bytes_ = 0;
-  if (!status.ok()) return Fail(status);
+  if (!status.ok()) return Fail(Lost(status));
   file_end_ += bytes;
   if (ready_.empty()) {
     Load();
@@ -157,7 +162,7 @@ void Outbox::Load() {
 
 void Outbox::OnLoaded(absl::StatusOr<std::string> bytes) {
   loading_ = false;
-  if (!bytes.ok()) return Fail(bytes.status());
+  if (!bytes.ok()) return Fail(Lost(bytes.status()));
   file_begin_ += bytes->size();
   ready_ = *std::move(bytes);
   Save();

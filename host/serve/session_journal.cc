@@ -20,22 +20,25 @@ constexpr size_t kMaxBytes = size_t{32} << 20;
 
 }  // namespace
 
-const std::set<std::string>& SessionJournal::Load() {
+const std::deque<std::string>& SessionJournal::Load() {
   absl::StatusOr<std::string> text = ReadWholeFile(directory_.Reach(kName), kMaxBytes);
   const json list = json::parse(text.value_or("[]"), nullptr, /*allow_exceptions=*/false);
   if (!list.is_array()) return sessions_;
   for (const json& session : list) {
-    if (session.is_string()) sessions_.insert(session.get<std::string>());
+    if (session.is_string()) sessions_.push_back(session.get<std::string>());
   }
   return sessions_;
 }
 
 void SessionJournal::OnUsed(const std::string& session) {
-  if (sessions_.size() < kMaxSessions && sessions_.insert(session).second) Write();
+  std::erase(sessions_, session);
+  sessions_.push_back(session);
+  if (sessions_.size() > kMaxSessions) sessions_.pop_front();
+  Write();
 }
 
 void SessionJournal::Remove(const std::string& session) {
-  if (sessions_.erase(session) > 0) Write();
+  if (std::erase(sessions_, session) > 0) Write();
 }
 
 // In its place at once, or not at all: the next daemon then says less. Not synced, because the loop

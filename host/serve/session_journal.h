@@ -1,8 +1,8 @@
 // Which sessions a daemon has had, written down for the next one, which can then say that their
-// state is gone.
+// state is gone. Those used last: the oldest are forgotten.
 #pragma once
 
-#include <set>
+#include <deque>
 #include <string>
 
 #include "host/serve/runtime_directory.h"
@@ -15,7 +15,7 @@ class SessionJournal : public SessionListener {
   explicit SessionJournal(const RuntimeDirectory& directory) : directory_(directory) {}
 
   // What the daemon before has left; it stays written down.
-  const std::set<std::string>& Load();
+  const std::deque<std::string>& Load();
 
   void OnUsed(const std::string& session) override;
   // Closed on purpose: nobody expects its state.
@@ -25,7 +25,7 @@ class SessionJournal : public SessionListener {
   void Write() const;
 
   const RuntimeDirectory& directory_;
-  std::set<std::string> sessions_;
+  std::deque<std::string> sessions_;  // the newest last
 };
 
 }  // namespace cellar::host

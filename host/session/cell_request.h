@@ -1,6 +1,7 @@
 // What is asked of a session: a cell to run, and who watches it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ struct CellRequest {
   std::vector<wire::EnvironmentEntry> environment;
   // kOnce: run again after the worker died under it, if the state is then that of before the cell.
   Retry retry = Retry::kNever;
+  uint64_t result_room = kResultRoom;  // for what displays carry, in the outcome
 };
 
 // A Status means that cells could not be run at all; what happened to a cell is in its outcome.

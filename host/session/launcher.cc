@@ -1,5 +1,6 @@
 #include "host/session/launcher.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace cellar::host {
@@ -13,13 +14,17 @@ void Launcher::Prepare(std::string cwd, std::string interpreter, Callback done) 
   LaunchQuery query = base_;
   query.cwd = cwd.empty() ? launch_.session.cwd : std::move(cwd);
   if (!interpreter.empty()) query.interpreter = std::move(interpreter);
-  thread_.Run(
-      [&loop = loop_, alive = alive_, query = std::move(query), done = std::move(done)]() mutable {
-        absl::StatusOr<Launch> launch = PrepareLaunch(query);
-        loop.Post([alive, launch = std::move(launch), done = std::move(done)]() mutable {
-          if (*alive) done(std::move(launch));
-        });
-      });
+  Lane& lane = *std::ranges::min_element(lanes_, {}, &Lane::under_way);
+  ++lane.under_way;
+  lane.thread.Run([&loop = loop_, &lane, alive = alive_, query = std::move(query),
+                   done = std::move(done)]() mutable {
+    absl::StatusOr<Launch> launch = PrepareLaunch(query);
+    loop.Post([&lane, alive, launch = std::move(launch), done = std::move(done)]() mutable {
+      if (!*alive) return;
+      --lane.under_way;
+      done(std::move(launch));
+    });
+  });
 }
 
 }  // namespace cellar::host

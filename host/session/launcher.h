@@ -2,6 +2,8 @@
 // programs. Lives on the loop's thread.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -24,17 +26,23 @@ class Launcher {
 
   const Launch& host_launch() const { return launch_; }
 
-  // Empty `cwd` and `interpreter`: as the host's. `done` is called from a posted task, in the order
-  // of the requests, unless the launcher is gone by then.
+  // Empty `cwd` and `interpreter`: as the host's. `done` is called from a posted task, unless the
+  // launcher is gone by then. One that hangs, in a program or a file system, holds up no others.
   void Prepare(std::string cwd, std::string interpreter, Callback done);
 
  private:
+  static constexpr size_t kLanes = 8;
+  struct Lane {
+    TaskThread thread;
+    size_t under_way = 0;
+  };
+
   EventLoop& loop_;
   LaunchQuery base_;
   Launch launch_;
   // False once the launcher is gone; read on the loop's thread only.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  TaskThread thread_;
+  std::array<Lane, kLanes> lanes_;
 };
 
 }  // namespace cellar::host

@@ -13,6 +13,12 @@ std::string TextOf(const std::vector<CellOutput>& outputs, CellOutput::Type type
 
 }  // namespace
 
+uint64_t DataBytes(const CellOutput& output) {
+  uint64_t size = 0;
+  for (const wire::MimeEntry& entry : output.data) size += entry.data.size();
+  return size;
+}
+
 std::optional<std::string> CellOutcome::result() const {
   for (const CellOutput& output : outputs) {
     if (output.type != CellOutput::Type::kResult) continue;

@@ -11,8 +11,6 @@ namespace {
 
 // What one cell may keep of displays; beyond, a note stands in their place.
 constexpr size_t kMaxDisplays = 1000;
-// Of their data in the result: the loop thread makes JSON of it. The rest is in files.
-constexpr uint64_t kMaxInlineBytes = 16u << 20;
 constexpr uint64_t kMaxNameBytes = 4u << 20;  // of ids, types and metadata
 // On its way into files: one display always has room, as a frame is smaller.
 constexpr uint64_t kMaxWaitingBytes = 128u << 20;
@@ -31,12 +29,6 @@ CellOutput::Type TypeOf(wire::DisplayKind kind) {
   }
 }
 
-uint64_t DataBytes(const CellOutput& output) {
-  uint64_t size = 0;
-  for (const wire::MimeEntry& entry : output.data) size += entry.data.size();
-  return size;
-}
-
 uint64_t NameBytes(const CellOutput& output) {
   uint64_t size = output.metadata.size() + output.display_id.size();
   for (const wire::MimeEntry& entry : output.data) size += entry.mime.size();
@@ -45,9 +37,10 @@ uint64_t NameBytes(const CellOutput& output) {
 
 }  // namespace
 
-OutputLog::OutputLog(const OutputStorage& storage, SinkOptions options)
+OutputLog::OutputLog(const OutputStorage& storage, SinkOptions options, uint64_t result_room)
     : storage_(storage),
       options_(std::move(options)),
+      result_room_(result_room),
       sink_(std::make_unique<Sink>(storage_.writer, &storage_.artifacts, options_)) {}
 
 void OutputLog::AddText(Stream stream, std::string_view bytes) {
@@ -130,7 +123,7 @@ bool OutputLog::HasRoomFor(const CellOutput& output, size_t shows, const Totals&
   const uint64_t bytes = DataBytes(output);
   // An event of a helper is worth no file.
   const uint64_t least = output.type == CellOutput::Type::kStatus ? bytes : 0;
-  return least <= (kMaxInlineBytes - others.inline_bytes) / shows &&
+  return least <= (result_room_ - others.inline_bytes) / shows &&
          NameBytes(output) <= (kMaxNameBytes - others.name_bytes) / shows &&
          others.bytes + bytes <= options_.max_artifact_bytes;
 }
@@ -138,7 +131,7 @@ bool OutputLog::HasRoomFor(const CellOutput& output, size_t shows, const Totals&
 // Leaves in its output what the result has room for, and begins to write the rest.
 void OutputLog::Fill(Display& shown) {
   shown.totals = {.bytes = DataBytes(shown.output), .name_bytes = NameBytes(shown.output)};
-  uint64_t room = kMaxInlineBytes - totals_.inline_bytes;
+  uint64_t room = result_room_ - totals_.inline_bytes;
   const uint64_t room_for_each = room / shown.shows;
   uint64_t waiting = 0;
   size_t files = 0;
@@ -196,7 +189,7 @@ OutputLog::Outputs OutputLog::SoFar() {
 OutputLog::Outputs OutputLog::Gather(absl::FunctionRef<CellOutput(Display&)> take) {
   SinkOutput text = sink_->Output();
   Outputs gathered;
-  uint64_t room = kMaxInlineBytes - totals_.inline_bytes;
+  uint64_t room = result_room_ - totals_.inline_bytes;
   for (OutputPiece& piece : text.pieces) {
     if (piece.kind == OutputPiece::Kind::kPlace) {
       Display& shown = displays_[piece.place];

@@ -17,7 +17,8 @@ namespace cellar::host {
 
 class OutputLog {
  public:
-  OutputLog(const OutputStorage& storage, SinkOptions options);
+  OutputLog(const OutputStorage& storage, SinkOptions options,
+            uint64_t result_room = kResultRoom);
 
   void AddText(Stream stream, std::string_view bytes);
   // Takes displays, results, status events, updates and clear requests.
@@ -63,6 +64,7 @@ class OutputLog {
 
   OutputStorage storage_;
   SinkOptions options_;
+  uint64_t result_room_;
   std::unique_ptr<Sink> sink_;
   std::vector<Display> displays_;  // by place in the sink
   // By id. An update is held once, however many displays have its id.

@@ -103,12 +103,11 @@ void SessionRegistry::Admit(const std::string& id) {
     const std::string& cwd = query.cwd.empty() ? query.opening_cwd : query.cwd;
     const std::string& interpreter =
         query.interpreter.empty() ? query.opening_interpreter : query.interpreter;
-    const bool takes_any = query.cwd.empty() && query.interpreter.empty() && !query.per_call;
-    if (leaving_ || (cwd.empty() && interpreter.empty()) ||
-        (takes_any && Match(query, nullptr) != nullptr)) {
+    OpenSession* open = MatchAsGiven(query);
+    if (leaving_ || open != nullptr || (cwd.empty() && interpreter.empty())) {
       Request request = std::move(arrivals->second.front());
       arrivals->second.pop_front();
-      Place(std::move(request), launcher_.host_launch());
+      Place(std::move(request), open, launcher_.host_launch());
       continue;
     }
     launcher_.Prepare(cwd, interpreter, [this, id, alive = alive_](absl::StatusOr<Launch> launch) {
@@ -116,18 +115,19 @@ void SessionRegistry::Admit(const std::string& id) {
       std::deque<Request>& waiting = arrivals_[id];
       Request request = std::move(waiting.front());
       waiting.pop_front();
-      Place(std::move(request), launch);
+      OpenSession* open = launch.ok() ? Match(request.query, *launch) : nullptr;
+      Place(std::move(request), open, launch);
       Admit(id);
     });
     return;
   }
 }
 
-void SessionRegistry::Place(Request request, const absl::StatusOr<Launch>& launch) {
+void SessionRegistry::Place(Request request, OpenSession* open,
+                            const absl::StatusOr<Launch>& launch) {
   if (request.turn.held == nullptr) return;  // withdrawn
   if (leaving_) return Fail(std::move(request.turn), absl::CancelledError("the host is ending"));
   if (!launch.ok()) return Fail(std::move(request.turn), launch.status());
-  OpenSession* open = request.query.per_call ? nullptr : Match(request.query, &*launch);
   if (open == nullptr) {
     absl::StatusOr<OpenSession*> opened = Open(request.query, *launch);
     if (!opened.ok()) return Fail(std::move(request.turn), opened.status());
@@ -136,19 +136,31 @@ void SessionRegistry::Place(Request request, const absl::StatusOr<Launch>& launc
   Join(*open, std::move(request));
 }
 
-// Of several that fit, the one used last.
+// Without looking at any directory or interpreter. One that is asked for by another name than that
+// of its real directory is found by its launch.
+SessionRegistry::OpenSession* SessionRegistry::MatchAsGiven(const SessionQuery& query) {
+  if (query.per_call || !query.interpreter.empty()) return nullptr;
+  return UsedLast(query.id, query.cwd, "");
+}
+
 SessionRegistry::OpenSession* SessionRegistry::Match(const SessionQuery& query,
-                                                     const Launch* launch) {
-  OpenSession* best = nullptr;
+                                                     const Launch& launch) {
+  if (query.per_call) return nullptr;
+  return UsedLast(query.id, query.cwd.empty() ? "" : launch.session.cwd,
+                  query.interpreter.empty() ? "" : launch.interpreter.executable);
+}
+
+SessionRegistry::OpenSession* SessionRegistry::UsedLast(const std::string& id,
+                                                        const std::string& cwd,
+                                                        const std::string& interpreter) {
+  OpenSession* last = nullptr;
   for (OpenSession& open : sessions_) {
-    if (open.closing || open.per_call || open.key.id != query.id) continue;
-    if (!query.cwd.empty() && open.key.cwd != launch->session.cwd) continue;
-    if (!query.interpreter.empty() && open.key.interpreter != launch->interpreter.executable) {
-      continue;
-    }
-    if (best == nullptr || open.use > best->use) best = &open;
+    if (open.closing || open.per_call || open.key.id != id) continue;
+    if (!cwd.empty() && open.key.cwd != cwd) continue;
+    if (!interpreter.empty() && open.key.interpreter != interpreter) continue;
+    if (last == nullptr || open.use > last->use) last = &open;
   }
-  return best;
+  return last;
 }
 
 absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const SessionQuery& query,
@@ -175,7 +187,7 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
 
 std::string SessionRegistry::WhyEmpty(const std::string& id) {
   if (std::string reason = lost_.Take(id); !reason.empty()) return reason;
-  const OpenSession* other = Match({.id = id}, nullptr);
+  const OpenSession* other = UsedLast(id);
   if (other == nullptr) return "";
   return absl::StrCat("another session of this name is open, in ", other->key.cwd, " with ",
                       other->key.interpreter);
@@ -290,7 +302,7 @@ void SessionRegistry::RenewOffers() {
 }
 
 Session* SessionRegistry::Find(const std::string& id) {
-  OpenSession* open = Match({.id = id}, nullptr);
+  OpenSession* open = UsedLast(id);
   return open == nullptr ? nullptr : open->session.get();
 }
 
@@ -300,33 +312,38 @@ bool SessionRegistry::busy() const {
 }
 
 void SessionRegistry::Branch(const std::string& id, BranchOptions options, BranchCallback done) {
-  OpenSession* source = Match({.id = id}, nullptr);
-  if (source == nullptr) {
+  if (Find(id) == nullptr) {
     return done(absl::NotFoundError(absl::StrCat("there is no session \"", id, "\"")));
   }
+  Acquire({.id = id, .runs_cells = false},
+          [this, options = std::move(options),
+           done = std::move(done)](absl::StatusOr<SessionHold> hold) mutable {
+            if (!hold.ok()) return done(hold.status());
+            Branch(*std::move(hold), std::move(options), std::move(done));
+          });
+}
+
+void SessionRegistry::Branch(SessionHold hold, BranchOptions options, BranchCallback done) {
   if (Find(options.id) != nullptr) return done(SessionExists(options.id));
-  if (absl::Status status = MakeRoom(source); !status.ok()) return done(status);
-  SessionKey key = source->key;
-  key.id = options.id;
-  source->session->Branch(std::move(options),
-                          [this, alive = alive_, key = std::move(key), settings = source->settings,
-                           done = std::move(done)](absl::StatusOr<Session::Branched> made) mutable {
-                            if (!made.ok()) return done(made.status());
-                            if (!*alive || leaving_)
-                              return done(absl::CancelledError("the sessions are being closed"));
-                            // Opened by a call meanwhile.
-                            if (Find(key.id) != nullptr) return done(SessionExists(key.id));
-                            OpenSession& open = sessions_.emplace_back();
-                            open.key = std::move(key);
-                            open.settings = std::move(settings);
-                            open.session = std::move(made->session);
-                            open.last_used = MonotonicNow();
-                            open.use = next_use_++;
-                            Connect(open);
-                            Use(open);
-                            Rest(open);
-                            done(std::move(made->standing));
-                          });
+  if (absl::Status status = MakeRoom(); !status.ok()) return done(status);
+  Session& source = hold.session();
+  source.Branch(options, [this, alive = alive_, hold = std::move(hold), id = options.id,
+                          done = std::move(done)](absl::StatusOr<Session::Branched> made) mutable {
+    if (!made.ok()) return done(made.status());
+    if (!*alive || leaving_) return done(absl::CancelledError("the sessions are being closed"));
+    if (Find(id) != nullptr) return done(SessionExists(id));  // opened by a call meanwhile
+    OpenSession& open = sessions_.emplace_back();
+    open.key = hold.key();
+    open.key.id = id;
+    open.settings = hold.settings();
+    open.session = std::move(made->session);
+    open.last_used = MonotonicNow();
+    open.use = next_use_++;
+    Connect(open);
+    Use(open);
+    Rest(open);
+    done(std::move(made->standing));
+  });
 }
 
 void SessionRegistry::List(ListCallback done) {

@@ -217,14 +217,20 @@ class SessionRegistry {
   };
 
   void Admit(const std::string& id);
-  void Place(Request request, const absl::StatusOr<Launch>& launch);
-  OpenSession* Match(const SessionQuery& query, const Launch* launch);
+  // `open`: the session that it is for, or null.
+  void Place(Request request, OpenSession* open, const absl::StatusOr<Launch>& launch);
+  OpenSession* MatchAsGiven(const SessionQuery& query);
+  OpenSession* Match(const SessionQuery& query, const Launch& launch);
+  // Of those that fit; null when there is none. An empty `cwd` or `interpreter` fits all.
+  OpenSession* UsedLast(const std::string& id, const std::string& cwd = "",
+                        const std::string& interpreter = "");
   absl::StatusOr<OpenSession*> Open(const SessionQuery& query, const Launch& launch);
-  // By closing the one that was idle for longest, but not `spared`.
-  absl::Status MakeRoom(const OpenSession* spared = nullptr);
+  // By closing the one that was idle for longest.
+  absl::Status MakeRoom();
   // Where state could be expected; empty where it could not.
   std::string WhyEmpty(const std::string& id);
   void Connect(OpenSession& open);
+  void Branch(SessionHold hold, BranchOptions options, BranchCallback done);
   void Join(OpenSession& open, Request request);
   void Grant(OpenSession& open);
   void Use(OpenSession& open);

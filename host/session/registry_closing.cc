@@ -42,20 +42,19 @@ void SessionRegistry::Rest(OpenSession& open) {
   });
 }
 
-absl::Status SessionRegistry::MakeRoom(const OpenSession* spared) {
+absl::Status SessionRegistry::MakeRoom() {
   OpenSession* oldest = nullptr;
   size_t count = 0;
   for (OpenSession& open : sessions_) {
     if (open.closing) continue;
     ++count;
-    if (!open.idle() || &open == spared) continue;
+    if (!open.idle()) continue;
     if (oldest == nullptr || open.use < oldest->use) oldest = &open;
   }
   if (count < limits_.max_sessions) return absl::OkStatus();
   if (oldest == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(count, " sessions are open, as many as max_sessions allows, and all ",
-                     spared != nullptr ? "others " : "", "are busy"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        count, " sessions are open, as many as max_sessions allows, and all are busy"));
   }
   Evict(*oldest, "the session was closed to make room for another one", [] {});
   return absl::OkStatus();

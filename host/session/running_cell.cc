@@ -22,7 +22,8 @@ RunningCell::RunningCell(EventLoop& loop, CellRequest request, OutcomeCallback d
       started(MonotonicNow()) {}
 
 RunningCell::~RunningCell() {
-  loop.Cancel(timeout_timer_);
+  StopTimeout();
+  StopGrace();
   loop.Cancel(settle_timer_);
 }
 
@@ -34,9 +35,16 @@ void RunningCell::RestartTimeout(EventLoop::Task on_timeout) {
 
 void RunningCell::StopTimeout() { loop.Cancel(timeout_timer_); }
 
+void RunningCell::StartGrace(absl::Duration grace, EventLoop::Task over) {
+  grace_timer_ = loop.After(grace, std::move(over));
+}
+
+void RunningCell::StopGrace() { loop.Cancel(grace_timer_); }
+
 void RunningCell::StopWatching() {
   if (ended) return;
   StopTimeout();
+  StopGrace();
   if (ladder == nullptr) return;
   interrupted = true;
   killed |= ladder->killed();
@@ -61,6 +69,7 @@ void RunningCell::End() {
   ended = true;
   ladder.reset();
   StopTimeout();
+  StopGrace();
   outcome.duration = MonotonicNow() - started;
   log->Close();
 }

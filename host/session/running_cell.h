@@ -29,6 +29,10 @@ struct RunningCell {
   // `on_timeout` is called when the cell has been inactive for as long as it may be from now on.
   void RestartTimeout(EventLoop::Task on_timeout);
   void StopTimeout();
+  // `over` is called when the time has passed that a worker has to become ready in which the cell
+  // can be interrupted.
+  void StartGrace(absl::Duration grace, EventLoop::Task over);
+  void StopGrace();
   // Its worker is gone: nothing must climb or time out any more.
   void StopWatching();
   // The cell has ended. `finish` is called when its output is on the disk too, or that takes too
@@ -58,6 +62,7 @@ struct RunningCell {
   std::unique_ptr<InterruptLadder> ladder;
   bool waits_for_snapshot = false;  // not sent yet: its worker is just being made
   bool interrupt_when_ready = false;
+  bool asked_to_end = false;            // by somebody, not only by its time-out
   bool had_not_begun = false;           // when it was interrupted: none of its code has run
   bool interrupted = false;             // by a ladder that is gone with the worker
   bool killed = false;                  // by that ladder, or before there could be one
@@ -69,6 +74,7 @@ struct RunningCell {
   void End();
 
   EventLoop::TimerId timeout_timer_ = 0;
+  EventLoop::TimerId grace_timer_ = 0;
   EventLoop::TimerId settle_timer_ = 0;
 };
 

@@ -4,9 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "host/base/clock.h"
 #include "host/base/startup_trace.h"
+#include "host/base/utf8.h"
+#include "host/output/spoken_duration.h"
 
 namespace cellar::host {
 namespace {
@@ -21,6 +22,10 @@ Stream ToStream(wire::StreamId stream) {
   return stream == wire::StreamId::kStdout ? Stream::kStdout : Stream::kStderr;
 }
 
+// Of one cell. The runtime sends a few short ones; a cell can make the channel carry any number.
+constexpr size_t kMaxNotices = 100;
+constexpr size_t kMaxNoticeBytes = 16u << 10;
+
 // A message to a worker has other fields too.
 constexpr size_t kMaxData = wire::kMaxFramePayload - (1u << 20);
 
@@ -28,12 +33,6 @@ absl::Status CheckFits(size_t bytes) {
   if (bytes <= kMaxData) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(bytes >> 20, " MiB are more than a message to a worker can hold"));
-}
-
-// "0.5 s", "30 s".
-std::string Seconds(absl::Duration duration) {
-  const double seconds = absl::ToDoubleSeconds(duration);
-  return seconds < 10 ? absl::StrFormat("%.2g s", seconds) : absl::StrFormat("%.0f s", seconds);
 }
 
 }  // namespace
@@ -47,9 +46,7 @@ Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage
       variables_(options_.environment),
       queries_(loop),
       snapshots_(loop, options_.snapshots, options_.snapshot_account) {
-  if (!options_.fresh_reason.empty()) {
-    fresh_reason_ = options_.fresh_reason + "; this cell ran in a fresh session";
-  }
+  fresh_reason_ = options_.fresh_reason;
   background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
 }
 
@@ -185,8 +182,9 @@ std::unique_ptr<RunningCell> Session::MakeCell(CellJob job) {
     const std::string& cwd = job.request.cwd.empty() ? options_.cwd : job.request.cwd;
     storage.artifacts = ArtifactStore((std::filesystem::path(cwd) / *directory).native());
   }
+  auto log = std::make_unique<OutputLog>(storage, OutputOptions(), job.request.result_room);
   return std::make_unique<RunningCell>(loop_, std::move(job.request), std::move(job.done),
-                                       std::make_unique<OutputLog>(storage, OutputOptions()));
+                                       std::move(log));
 }
 
 void Session::Start(ResetJob job) {
@@ -286,7 +284,17 @@ void Session::OnError(wire::Error error) {
 
 void Session::OnNotice(wire::Notice notice) {
   RunningCell* cell = cells_.Find(notice.cell);
-  if (cell != nullptr) cell->outcome.notices.push_back(std::move(notice.text));
+  if (cell == nullptr) return;
+  std::vector<std::string>& notices = cell->outcome.notices;
+  if (notices.size() > kMaxNotices) return;
+  if (notices.size() == kMaxNotices) {
+    notices.push_back("further notices are not kept");
+    return;
+  }
+  if (notice.text.size() > kMaxNoticeBytes) {
+    notice.text.resize(Utf8BorderBefore(notice.text, kMaxNoticeBytes));
+  }
+  notices.push_back(std::move(notice.text));
 }
 
 void Session::OnDone(wire::Done done) {
@@ -326,7 +334,8 @@ void Session::OnDone(wire::Done done) {
   if (outcome.status == CellStatus::kCancelled || cell->ladder != nullptr) {
     // What the cell found comes first, what became of it second.
     absl::StrAppend(&outcome.state_detail, outcome.state_detail.empty() ? "" : "; ",
-                    "interrupted after ", Seconds(MonotonicNow() - cell->started), ", state kept");
+                    "interrupted after ", SpokenDuration(MonotonicNow() - cell->started),
+                    ", state kept");
   }
   Settle(*cell);
   InterruptNextOuter();
@@ -336,7 +345,7 @@ void Session::OnDone(wire::Done done) {
 void Session::TellFound(CellOutcome& outcome) const {
   if (!fresh_reason_.empty()) {
     outcome.state = StateAfter::kFresh;
-    outcome.state_detail = fresh_reason_;
+    outcome.state_detail = fresh_reason_ + kRanFresh;
   }
   if (!restored_note_.empty()) {
     outcome.state = StateAfter::kRestored;

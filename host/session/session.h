@@ -178,6 +178,8 @@ class Session : private WorkerListener, private BridgeListener {
     BranchCallback done;
   };
   using Job = std::variant<CellJob, ValueJob, ResetJob, BranchJob>;
+  // Of a cell that ran for all that: behind the reason.
+  static constexpr char kRanFresh[] = "; this cell ran in a fresh session";
   // What is left of the state after a death.
   struct Recovery {
     StateAfter state;
@@ -246,7 +248,9 @@ class Session : private WorkerListener, private BridgeListener {
   void StartAsBranch(Session& source, const BranchOptions& options, BranchCallback done);
   void FinishBranch(absl::Status status);
   void Fail(Job job, const absl::Status& status);
+  void AskToEnd(RunningCell& cell);
   void Interrupt(RunningCell& cell);
+  void KillUnready(RunningCell& cell);
   // When a nested cell has ended and the interrupt was meant for all.
   void InterruptNextOuter();
   void RestartTimeout(RunningCell& cell);

@@ -32,13 +32,15 @@ void Session::OnWorkerExit(WorkerExit exit) {
   }
   if (!closing_ && !resetting_ && StartRestore(exit, restore_failed)) return;
   // The template was killed before it could fork, or the worker before it was ready, and nobody
-  // knew yet: nothing has run, so another one may try.
-  const bool nothing_has_run = worker_->pid() < 0 || (!worker_ready_ && exit.signal == SIGKILL);
-  bool again = !restore_failed && !exit.exhausted && nothing_has_run && template_was_ready_ &&
-               !std::exchange(start_retried_, true);
+  // knew yet: nothing has run, so another one may try. The worker itself says so, because its
+  // keeper may have died before it could tell that there is one.
+  const bool nothing_has_run = worker_->HasBegun(0);
+  const bool is_unborn = worker_->pid() < 0 || (!worker_ready_ && exit.signal == SIGKILL);
+  bool again = !restore_failed && !exit.exhausted && nothing_has_run && is_unborn &&
+               template_was_ready_ && !std::exchange(start_retried_, true);
   // Not destroyed here: this is a call from inside it.
   loop_.Post([worker = std::move(worker_)] {});
-  bool could_not_start = !std::exchange(worker_ready_, false) && !restore_failed;
+  bool could_not_start = !std::exchange(worker_ready_, false) && !restore_failed && nothing_has_run;
   if (branched_) return FinishBranch(absl::UnavailableError("the branch " + exit.Describe()));
   if (closing_) return FinishClose();
   if (resetting_) {
@@ -123,7 +125,7 @@ Session::Recovery Session::Lose(const WorkerExit& exit) {
   const bool killed = cell != nullptr && cell->killed;
   restored_note_.clear();
   const std::string what = killed ? cell->DescribeKill() : "the worker " + exit.Describe();
-  fresh_reason_ = (killed ? "the cell before " : "") + what + "; this cell ran in a fresh session";
+  fresh_reason_ = (killed ? "the cell before " : "") + what;
   return {
       .state = StateAfter::kLost, .detail = what + ", state lost", .is_before_cell = !had_cells_};
 }
@@ -145,9 +147,8 @@ void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
                              recovery.is_before_cell && !outer.interrupted && !rewind_;
   if (!may_run_again || !CheckDeaths().ok() || !Prepare().ok()) {
     // What a cell that lives says of the state before it.
-    for (const std::string& before : {fresh_before, restored_before}) {
-      if (!before.empty()) outcome.notices.push_back(before);
-    }
+    if (!fresh_before.empty()) outcome.notices.push_back(fresh_before + kRanFresh);
+    if (!restored_before.empty()) outcome.notices.push_back(restored_before);
     return FinishAsDead(outer, std::move(exit), killed, recovery);
   }
   // What the first run printed stays.

@@ -36,7 +36,7 @@ bool Session::Interrupt() {
   }
   // One after the other from the inside: an interrupt names one cell.
   for (RunningCell* cell : cells_.All()) cell->interrupt_after_nested = true;
-  Interrupt(*innermost);
+  AskToEnd(*innermost);
   return true;
 }
 
@@ -47,23 +47,38 @@ void Session::InterruptNested(uint64_t call) {
   });
   if (cell == nested.end() || restore_) return;
   for (; cell != nested.end(); ++cell) (*cell)->interrupt_after_nested = true;
-  Interrupt(*cells_.Innermost());
+  AskToEnd(*cells_.Innermost());
+}
+
+// Who asks again does not want to wait. A time-out does not count as having asked.
+void Session::AskToEnd(RunningCell& cell) {
+  const bool again = std::exchange(cell.asked_to_end, true);
+  if (!again) return Interrupt(cell);
+  if (cell.ladder != nullptr) return cell.ladder->KillNow();
+  if (!worker_ready_) KillUnready(cell);
 }
 
 void Session::Interrupt(RunningCell& cell) {
-  if (cell.ladder != nullptr) return cell.ladder->KillNow();
+  if (cell.ladder != nullptr) return;  // it climbs already
   if (!worker_ready_) {
     // A worker that is just being made has no handler for the signal yet.
-    if (!std::exchange(cell.interrupt_when_ready, true)) return;
-    cell.interrupted = cell.killed = true;
-    return worker_->Kill();
+    if (std::exchange(cell.interrupt_when_ready, true)) return;
+    return cell.StartGrace(options_.interrupt_grace, [this, &cell] { KillUnready(cell); });
   }
+  cell.StopGrace();
   cell.ladder =
       std::make_unique<InterruptLadder>(loop_, *worker_, cell.number(), options_.interrupt_grace);
   // Now that the interrupt has its target, a cell that begins finds it and runs no code.
   cell.had_not_begun = cell.parent == 0 && !worker_->HasReached(cell.number());
   // After the interrupt has its target: a call that is answered so looks for it.
   if (bridge_ != nullptr) bridge_->CancelCell(cell.number());
+}
+
+void Session::KillUnready(RunningCell& cell) {
+  cell.StopGrace();
+  cell.interrupted = cell.killed = true;
+  cell.had_not_begun = true;
+  worker_->Kill();
 }
 
 void Session::InterruptNextOuter() {
@@ -114,8 +129,15 @@ void Session::EndUnsent(CellJob job) {
       .runs = 0,
       .error = CellError{.ename = "KeyboardInterrupt", .traceback = "KeyboardInterrupt\n"},
       .state_detail = "interrupted before it began, state kept"};
-  TellFound(outcome);
-  ForgetFound();
+  // The next cell, which finds it so, tells it too.
+  if (!fresh_reason_.empty()) {
+    outcome.state = StateAfter::kFresh;
+    outcome.state_detail = fresh_reason_ + "; this cell was interrupted before it began";
+  }
+  if (!restored_note_.empty()) {
+    outcome.state = StateAfter::kRestored;
+    outcome.state_detail = restored_note_ + "; this cell was interrupted before it began";
+  }
   job.done(std::move(outcome));
   Pump();
 }

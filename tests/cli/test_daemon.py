@@ -353,13 +353,12 @@ class Daemon(DaemonTest):
         first = self.start("daemon", "run", "--idle-exit", str(SLOWNESS))
         wait_until(lambda: os.path.exists(self.socket_path), "the socket")
         holder = self.connect()  # while it is there, the daemon stays
-        holder.next_frame(type="hello")
         for name in os.listdir(self.directory):
             os.unlink(os.path.join(self.directory, name))
         self.assertEqual(self.run_in_session("x = 1"), (0, "", ""))
         second = self.daemon_pid()
         self.assertNotEqual(second, first.pid)
-        holder.close()
+        holder.leave()
         self.assertEqual(first.wait(DEADLINE_S), 0)
         self.assertEqual(self.run_in_session("x"), (0, "1\n", ""))
         self.assertEqual(self.daemon_pid(), second)

@@ -439,6 +439,12 @@ class BadClients(ServeTest):
             self.assertEqual(text, "".join(f"{i} {'x' * 70}\n" for i in range(lines)))
         self.assertEqual(client.value("1"), "1")
 
+    def test_a_client_that_does_not_read_is_given_up_when_its_output_cannot_be_kept(self):
+        client = self.serve(env={**self.env, "TMPDIR": "/nonexistent"})
+        client.send(id="a", type="eval", cells=[{"code": "for i in range(200_000): print('x' * 100)"}])
+        self.assertEqual(self.process.wait(DEADLINE_S), 3)
+        self.assertIn("/nonexistent", self.process.stderr.read().decode())
+
     def peak_bytes(self):
         with open(f"/proc/{self.process.pid}/status") as status:
             return int(next(line for line in status if line.startswith("VmHWM")).split()[1]) << 10

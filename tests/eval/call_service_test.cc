@@ -98,6 +98,66 @@ TEST_F(CallServiceTest, CancelsACallThatWaitsWithoutRunningIt) {
   EXPECT_FALSE(std::filesystem::exists(directory_ / "ran"));
 }
 
+TEST_F(CallServiceTest, AClientThatCancelsAndLeavesDoesNotCostTheSessionItsState) {
+  EXPECT_EQ(Value("a", "x = 1; x"), "1");
+  auto running = Submit({.session = "a", .cells = {{.code = kSleep}}});
+  WaitForFile("started");
+  EXPECT_TRUE(service_->Cancel(running->id));
+  service_->Abandon(running->id);
+  EXPECT_EQ(Value("a", "x"), "1");
+}
+
+TEST_F(CallServiceTest, ACancelDuringTheGraceOfATimeOutDoesNotKill) {
+  EXPECT_EQ(Value("a", "x = 1; x"), "1");
+  auto running = Submit({.session = "a",
+                         .cells = {{.code = "import os, time\n"
+                                            "try: time.sleep(60)\n"
+                                            "except KeyboardInterrupt:\n"
+                                            "  open('started', 'w').close()\n"
+                                            "  while not os.path.exists('go'): time.sleep(0.01)",
+                                    .timeout = absl::Milliseconds(100)}}});
+  WaitForFile("started");
+  EXPECT_TRUE(service_->Cancel(running->id));
+  std::ofstream(directory_ / "go") << "";
+  EXPECT_EQ(Finish(*running)->session_state, StateAfter::kKept);
+  EXPECT_EQ(Value("a", "x"), "1");
+}
+
+TEST_F(CallServiceTest, ACancelEndsACellWhosePythonDoesNotStart) {
+  std::ofstream(directory_ / "sitecustomize.py") << "import time; time.sleep(60)";
+  const auto short_grace = [&](Launch& launch) {
+    launch.session.runtime.environment.push_back("PYTHONPATH=" + directory_.path());
+    launch.session.interrupt_grace = absl::Milliseconds(200);
+  };
+  Start({}, short_grace);
+  const absl::Time start = absl::Now();
+  auto running = Submit({.session = "a", .cells = {{.code = "1"}}});
+  RunUntil([&] { return registry_->Find("a") != nullptr && registry_->Find("a")->busy(); });
+  EXPECT_TRUE(service_->Cancel(running->id));
+  const absl::StatusOr<CallResult> result = Finish(*running);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->status, CallStatus::kCancelled);
+  EXPECT_LT(absl::Now() - start, absl::Seconds(20));
+}
+
+TEST_F(CallServiceTest, TheDisplaysOfAllCellsOfACallShareItsResult) {
+  const std::string megabyte = "display({'image/png': 'x' * 900_000}, raw=True)\n";
+  std::string cell;
+  for (int i = 0; i < 10; ++i) cell += megabyte;
+  Call call{.session = "a"};
+  for (int i = 0; i < 5; ++i) call.cells.push_back({.code = cell});
+  const absl::StatusOr<CallResult> result = Run(std::move(call));
+  ASSERT_TRUE(result.ok()) << result.status();
+  uint64_t bytes = 0;
+  size_t outputs = 0;
+  for (const CellResult& done : result->cells) {
+    outputs += done.outcome.outputs.size();
+    for (const CellOutput& output : done.outcome.outputs) bytes += DataBytes(output);
+  }
+  EXPECT_EQ(outputs, 50u) << "what has no room in the result is in a file, and named";
+  EXPECT_LT(bytes, kResultRoom + (1u << 20));
+}
+
 // Cancels a call as soon as its first cell has been given to the session.
 class EagerCanceller : public CallObserver {
  public:

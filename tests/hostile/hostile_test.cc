@@ -51,10 +51,11 @@ constexpr Mode kModes[] = {
 };
 
 const char* FaultsDirectory() {
+  if (const char* given = std::getenv("CELLAR_FAULTS_DIR"); given != nullptr) return given;
 #if defined(CELLAR_FAULTS_DIR)
   return CELLAR_FAULTS_DIR;
 #else
-  return std::getenv("CELLAR_FAULTS_DIR");
+  return nullptr;
 #endif
 }
 

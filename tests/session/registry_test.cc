@@ -59,6 +59,46 @@ TEST_F(RegistryTest, ADirectoryMakesAnotherSessionAndNoneFindsTheLastOne) {
   EXPECT_EQ(List().size(), 2u);
 }
 
+TEST_F(RegistryTest, AnOpenSessionIsFoundWithoutAskingItsInterpreterAgain) {
+  const std::string project = MakeDirectory("project");
+  EXPECT_EQ(ValueOf(*Run({.session = "a", .cwd = project, .cells = {{.code = "x = 1; x"}}})), "1");
+  // What hangs now would hang every call.
+  std::filesystem::create_directories(project + "/.venv/bin");
+  std::ofstream(project + "/.venv/pyvenv.cfg") << "home = /usr/bin\nversion = 3.11.2\n";
+  std::ofstream(project + "/.venv/bin/python") << "#!/bin/sh\nsleep 60\n";
+  std::filesystem::permissions(project + "/.venv/bin/python", std::filesystem::perms::owner_all);
+  const absl::Time start = absl::Now();
+  EXPECT_EQ(ValueOf(*Run({.session = "a", .cwd = project, .cells = {{.code = "x"}}})), "1");
+  EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+}
+
+TEST_F(RegistryTest, AProjectWhosePythonHangsHoldsUpNoOther) {
+  const std::string stuck = MakeDirectory("stuck");
+  const std::string other = MakeDirectory("other");
+  std::filesystem::create_directories(stuck + "/.venv/bin");
+  std::ofstream(stuck + "/.venv/bin/python") << "#!/bin/sh\nsleep 60\n";
+  std::filesystem::permissions(stuck + "/.venv/bin/python", std::filesystem::perms::owner_all);
+  auto waits = Submit({.session = "a", .cwd = stuck, .cells = {{.code = "1"}}});
+  EXPECT_EQ(ValueOf(*Run({.session = "b", .cwd = other, .cells = {{.code = "2"}}})), "2");
+  EXPECT_FALSE(waits->result.has_value());
+  (void)Finish(*waits);
+}
+
+TEST_F(RegistryTest, ABranchIsTakenAfterTheCallsThatCameBeforeIt) {
+  auto running =
+      Submit({.session = "a", .cells = {{.code = "x = 1"}, {.code = kHold}, {.code = "x = 2"}}});
+  auto waiting = Submit({.session = "a", .cells = {{.code = "x = 3"}}});
+  WaitForFile("started");
+  std::optional<absl::StatusOr<Standing>> branched;
+  registry_->Branch("a", {.id = "b"},
+                    [&](absl::StatusOr<Standing> standing) { branched = std::move(standing); });
+  LetGo();
+  RunUntil([&] { return branched.has_value(); });
+  ASSERT_TRUE(branched->ok()) << branched->status();
+  EXPECT_EQ(Value("b", "x"), "3");
+  EXPECT_TRUE(running->result.has_value() && waiting->result.has_value());
+}
+
 TEST_F(RegistryTest, TwoCallsThatArriveTogetherShareTheSessionTheyOpen) {
   auto first = Submit({.session = "a", .cwd = directory_.path(), .cells = {{.code = "x = 1"}}});
   auto second = Submit({.session = "a", .cells = {{.code = "x"}}});
@@ -154,7 +194,7 @@ TEST_F(RegistryTest, ASessionIsNotClosedToMakeRoomForItsOwnBranch) {
 
   Start({.max_sessions = 1});
   ASSERT_EQ(Value("a", "x = 1; x"), "1");
-  EXPECT_THAT(Branch("a", "c").status().message(), HasSubstr("all others are busy"));
+  EXPECT_THAT(Branch("a", "c").status().message(), HasSubstr("all are busy"));
   EXPECT_EQ(Value("a", "x"), "1");
 }
 

@@ -49,6 +49,23 @@ class DeathTest : public WorkerTest {
   }
 };
 
+TEST_F(DeathTest, ACellThatKillsItsKeeperBeforeThatOneHasSpokenRunsOnce) {
+  ScratchDirectory scratch;
+  for (int i = 0; i < 40; ++i) {
+    const std::string path = absl::StrCat(scratch.path(), "/", i);
+    auto session = host().Open();
+    ASSERT_TRUE(session.ok()) << session.status();
+    auto outcome = (*session)->Run(absl::StrCat(
+        "with open('", path, "', 'a') as f: f.write('x')\n",
+        "import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(60)"));
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+    EXPECT_THAT(*outcome, Fails("WorkerDied"));
+    std::string ran;
+    std::getline(std::ifstream(path), ran);
+    EXPECT_EQ(ran, "x");
+  }
+}
+
 TEST_F(DeathTest, TheStackOfAnEarlierCellIsNotThatOfTheDeath) {
   // It resists until its stack has been dumped, and then ends by itself.
   CellOutcome resisted = Run(R"(
