@@ -110,8 +110,7 @@ class Application {
 absl::StatusOr<Applied> Apply(const Document& document, const EditedText& text,
                               const ApplyOptions& options) {
   if (text.cells().empty() && document.cell_count() > 0) {
-    return absl::InvalidArgumentError("the text is empty, which would remove all " +
-                                      std::to_string(document.cell_count()) + " cells");
+    return absl::InvalidArgumentError("the text is empty, which would remove every cell");
   }
   return Application(document, text, options).Run();
 }

@@ -186,8 +186,7 @@ absl::StatusOr<Applied> ApplyPercent(const Document& document, std::string_view 
                                      const ApplyOptions& options) {
   CELLAR_ASSIGN_OR_RETURN(Script script, ReadScript(text));
   if (script.cells.empty() && document.cell_count() > 0) {
-    return absl::InvalidArgumentError("the script is empty, which would remove all " +
-                                      std::to_string(document.cell_count()) + " cells");
+    return absl::InvalidArgumentError("the script is empty, which would remove every cell");
   }
   const bool has_all_metadata = !script.header.top.empty();
   const auto matches = Matcher(document).Match(script.cells);

@@ -143,7 +143,7 @@ TEST(ApplyTest, EmptySourceIsAnEmptyList) {
 }
 
 TEST(ApplyTest, EmptyTextDoesNotEmptyTheNotebook) {
-  EXPECT_EQ(Result(""), "the text is empty, which would remove all 2 cells");
+  EXPECT_EQ(Result(""), "the text is empty, which would remove every cell");
 }
 
 TEST(ApplyTest, TextThatIsNotUtf8IsRefusedWithItsCell) {
