@@ -1,7 +1,5 @@
 #include "host/console/block_screen.h"
 
-#include <sys/ioctl.h>
-
 #include <algorithm>
 
 #include "host/base/fds.h"
@@ -33,15 +31,6 @@ int ColumnsOfRow(std::string_view row) {
 }
 
 }  // namespace
-
-ScreenSize SizeOfScreen(int fd) {
-  winsize size = {};
-  ScreenSize screen;
-  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
-    screen = {size.ws_row, size.ws_col};
-  }
-  return screen;
-}
 
 void BlockScreen::Show(const Picture& picture, ScreenSize size) {
   const auto height = static_cast<size_t>(std::max(size.rows, 1));

@@ -6,13 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace cellar::host {
+#include "host/console/terminal.h"
 
-struct ScreenSize {
-  int rows = 24;
-  int columns = 80;
-};
-ScreenSize SizeOfScreen(int fd);
+namespace cellar::host {
 
 struct Picture {
   std::vector<std::string> rows;  // with colours, each complete in itself; at least one

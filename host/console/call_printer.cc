@@ -9,19 +9,16 @@
 
 #include "host/base/clock.h"
 #include "host/base/fds.h"
+#include "host/console/colours.h"
 #include "host/console/json_tree.h"
-#include "host/console/screen_line.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
+#include "host/output/spoken_duration.h"
 #include "host/output/spoken_size.h"
+#include "host/session/large_data.h"
 
 namespace cellar::host {
 namespace {
-
-constexpr std::string_view kRed = "\x1b[31m";
-constexpr std::string_view kYellow = "\x1b[33m";
-constexpr std::string_view kDim = "\x1b[2m";
-constexpr std::string_view kReset = "\x1b[0m";
 
 // Cells that take less are not worth a word about it.
 constexpr absl::Duration kWorthTelling = absl::Seconds(1);
@@ -49,16 +46,8 @@ bool IsSameFile(int a, int b) {
          first.st_ino == second.st_ino;
 }
 
-std::string_view Extension(std::string_view mime) {
-  if (mime == "image/png") return "png";
-  if (mime == "image/jpeg") return "jpg";
-  if (mime == "image/svg+xml") return "svg";
-  if (mime == "image/gif") return "gif";
-  return "bin";
-}
-
 std::optional<std::string> SaveImage(const ArtifactStore& store, const wire::MimeEntry& image) {
-  absl::StatusOr<NewArtifact> file = store.Create(Extension(image.mime));
+  absl::StatusOr<NewArtifact> file = store.Create(ExtensionOf(image));
   if (!file.ok() || !WriteAll(file->fd.get(), image.data)) return std::nullopt;
   return file->path;
 }
@@ -188,9 +177,10 @@ void CallPrinter::PrintVerdict(const CellOutcome& outcome) {
   if (!pane_) return;
   const std::string label = tree_.label();
   if (!label.empty()) {
-    PrintLine(out_, label + ": " + VerdictOn(outcome) + ", " + Spoken(outcome.duration), kDim);
+    PrintLine(out_, label + ": " + VerdictOn(outcome) + ", " + SpokenDuration(outcome.duration),
+              kDim);
   } else if (outcome.duration >= kWorthTelling) {
-    PrintLine(out_, "took " + Spoken(outcome.duration), kDim);
+    PrintLine(out_, "took " + SpokenDuration(outcome.duration), kDim);
   }
 }
 

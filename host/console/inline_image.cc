@@ -1,10 +1,13 @@
 #include "host/console/inline_image.h"
 
+#include <sys/ioctl.h>
+
 #include <algorithm>
 
 #include "absl/strings/escaping.h"
 #include "host/console/raster.h"
 #include "host/console/sixel.h"
+#include "host/console/terminal.h"
 
 namespace cellar::host {
 namespace {
@@ -13,6 +16,8 @@ namespace {
 constexpr size_t kMaxBytes = 8u << 20;
 // Of base64 in one escape sequence of kitty's graphics protocol.
 constexpr size_t kKittyChunk = 4096;
+// The width of a character in small letters: an image is rather too small than cut.
+constexpr size_t kSmallPixels = 8;
 
 std::string Kitty(std::string_view base64) {
   std::string text;
@@ -53,6 +58,13 @@ ImageProtocol ImageProtocolOf(const Environment& env) {
   }
   if (term.starts_with("foot") || term.starts_with("mlterm")) return ImageProtocol::kSixel;
   return ImageProtocol::kNone;
+}
+
+size_t TerminalPixelWidth(int fd) {
+  winsize size = {};
+  const bool says = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_xpixel > 0;
+  if (says) return size.ws_xpixel;
+  return static_cast<size_t>(SizeOfScreen(fd).columns) * kSmallPixels;
 }
 
 std::string InlineImage(ImageProtocol protocol, std::string_view mime, std::string_view data,

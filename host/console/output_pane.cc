@@ -5,15 +5,13 @@
 #include "host/base/clock.h"
 #include "host/base/fds.h"
 #include "host/base/utf8.h"
-#include "host/console/screen_line.h"
+#include "host/console/colours.h"
 #include "host/console/text_width.h"
 
 namespace cellar::host {
 namespace {
 
 constexpr absl::Duration kRedrawPause = absl::Milliseconds(50);
-constexpr std::string_view kDim = "\x1b[2m";
-constexpr std::string_view kPlain = "\x1b[0m";
 
 }  // namespace
 
@@ -96,7 +94,7 @@ void OutputPane::EndLine() {
 std::string OutputPane::Note() const {
   std::string note = "… " + std::to_string(left_out_) + (left_out_ == 1 ? " line" : " lines") +
                      " left out; " + options_.hint;
-  return options_.colour ? std::string(kDim) + note + std::string(kPlain) : note;
+  return options_.colour ? std::string(kDim) + note + std::string(kReset) : note;
 }
 
 void OutputPane::Draw(const std::vector<std::string>& status) {
@@ -113,7 +111,7 @@ void OutputPane::Draw(const std::vector<std::string>& status) {
   }
   for (const std::string& row : status) {
     const std::string cut = CutToWidth(row, static_cast<size_t>(size.columns));
-    picture.rows.push_back(options_.colour ? std::string(kDim) + cut + std::string(kPlain) : cut);
+    picture.rows.push_back(options_.colour ? std::string(kDim) + cut + std::string(kReset) : cut);
   }
   if (picture.rows.empty()) return screen_.Erase();
   picture.cursor_row = picture.rows.size() - 1;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 #include "host/output/printable.h"
+#include "host/output/spoken_duration.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
@@ -18,32 +18,20 @@ constexpr size_t kMaxAgents = 5;
 constexpr size_t kMaxDoings = 3;
 constexpr size_t kMaxPending = 3;
 
-std::string TextIn(const json& event, const char* name) {
+std::string PrintableIn(const json& event, const char* name) {
   auto found = event.find(name);
   return found != event.end() && found->is_string() ? Printable(found->get<std::string>()) : "";
 }
 
 // "read data.csv", "tool search".
-std::string Told(const std::string& op, const json& event) {
+std::string DoingOf(const std::string& op, const json& event) {
   for (const char* name : {"path", "name", "label", "model", "key", "file_a"}) {
-    if (const std::string what = TextIn(event, name); !what.empty()) return op + " " + what;
+    if (const std::string what = PrintableIn(event, name); !what.empty()) return op + " " + what;
   }
   return op;
 }
 
 }  // namespace
-
-std::string Spoken(absl::Duration duration) {
-  char text[32];
-  const double seconds = absl::ToDoubleSeconds(duration);
-  if (seconds < 60) {
-    std::snprintf(text, sizeof(text), seconds < 1 ? "%.2f s" : "%.1f s", seconds);
-  } else {
-    const auto whole = static_cast<long long>(seconds);
-    std::snprintf(text, sizeof(text), "%lld min %lld s", whole / 60, whole % 60);
-  }
-  return text;
-}
 
 void StatusTree::Plan(const std::vector<CallCell>& cells) {
   titles_.clear();
@@ -61,21 +49,21 @@ void StatusTree::BeginCell(size_t index) {
 std::string StatusTree::OnEvent(std::string_view text) {
   const json event = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!event.is_object()) return "";
-  const std::string op = TextIn(event, "op");
-  if (op == "log") return TextIn(event, "message");
+  const std::string op = PrintableIn(event, "op");
+  if (op == "log") return PrintableIn(event, "message");
   if (op == "phase") {
-    phase_ = TextIn(event, "title");
+    phase_ = PrintableIn(event, "title");
     doings_.clear();
   } else if (op == "agent") {
-    const std::string told = Told(op, event);
-    auto agent = std::ranges::find(agents_, told);
-    if (TextIn(event, "state") == "started") {
-      agents_.push_back(told);
+    const std::string doing = DoingOf(op, event);
+    auto agent = std::ranges::find(agents_, doing);
+    if (PrintableIn(event, "state") == "started") {
+      agents_.push_back(doing);
     } else if (agent != agents_.end()) {
       agents_.erase(agent);
     }
   } else if (!op.empty()) {
-    doings_.push_back(Told(op, event));
+    doings_.push_back(DoingOf(op, event));
     if (doings_.size() > kMaxDoings) doings_.pop_front();
   }
   return "";
@@ -91,7 +79,7 @@ std::string StatusTree::LabelOf(size_t index) const {
 std::vector<std::string> StatusTree::Rows(size_t tick, absl::Duration elapsed) const {
   std::string running = kSpinner[tick % kSpinner.size()];
   if (const std::string label = LabelOf(index_); !label.empty()) running += " " + label + " ";
-  running += " " + Spoken(elapsed);
+  running += " " + SpokenDuration(elapsed);
   if (!phase_.empty()) running += "  " + phase_;
   std::vector<std::string> rows = {running};
   for (size_t i = 0; i < std::min(agents_.size(), kMaxAgents); ++i)

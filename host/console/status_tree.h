@@ -13,9 +13,6 @@
 
 namespace cellar::host {
 
-// "0.24 s", "3.2 s", "2 min 5 s".
-std::string Spoken(absl::Duration duration);
-
 class StatusTree {
  public:
   // The cells of the call. Of one alone nothing needs to be said.

@@ -1,5 +1,6 @@
 #include "host/console/terminal.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,15 @@ bool WantsColour(int fd) {
 bool MovesCursor(int fd) {
   const char* term = std::getenv("TERM");
   return IsTerminal(fd) && term != nullptr && *term != '\0' && std::strcmp(term, "dumb") != 0;
+}
+
+ScreenSize SizeOfScreen(int fd) {
+  winsize size = {};
+  ScreenSize screen;
+  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+    screen = {size.ws_row, size.ws_col};
+  }
+  return screen;
 }
 
 std::string TerminalFilter::Filter(std::string_view bytes) {

@@ -16,6 +16,13 @@ bool WantsColour(int fd);
 // A terminal on which the cursor can be moved and lines be written anew.
 bool MovesCursor(int fd);
 
+struct ScreenSize {
+  int rows = 24;
+  int columns = 80;
+};
+// As the terminal says, or the usual one.
+ScreenSize SizeOfScreen(int fd);
+
 // Makes a stream of bytes harmless for a terminal while it flows: as the Sanitiser, but lines
 // appear as they are written, and carriage returns and backspaces are left for the terminal to
 // carry out.

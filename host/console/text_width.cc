@@ -61,4 +61,19 @@ std::string_view CutToColumns(std::string_view text, int columns) {
   return text.substr(0, size);
 }
 
+std::string CutToWidth(std::string_view text, size_t columns) {
+  std::string line;
+  size_t width = 0;
+  size_t end_with_ellipsis = 0;  // of `line`, where an ellipsis still fits
+  while (!text.empty()) {
+    const Glyph glyph = text[0] == '\t' ? Glyph{1, 1, " "} : FirstGlyph(text);
+    width += static_cast<size_t>(glyph.columns);
+    if (width > columns) return columns == 0 ? "" : line.substr(0, end_with_ellipsis) + "…";
+    line += glyph.shown;
+    if (width < columns) end_with_ellipsis = line.size();
+    text.remove_prefix(glyph.bytes);
+  }
+  return line;
+}
+
 }  // namespace cellar::host

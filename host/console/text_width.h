@@ -1,4 +1,5 @@
-// How many columns characters take on a terminal. Needs a UTF-8 LC_CTYPE (see UseUtf8).
+// How many columns characters take on a terminal, and text cut to fit. Needs a UTF-8 LC_CTYPE (see
+// UseUtf8).
 #pragma once
 
 #include <cstddef>
@@ -25,5 +26,9 @@ int Columns(std::string_view text);
 
 // As much of the start of `text` as fits into `columns`.
 std::string_view CutToColumns(std::string_view text, int columns);
+
+// The same as text to show, with an ellipsis if that is not all. `text` has no control characters
+// (see Sanitiser); a tab becomes a space.
+std::string CutToWidth(std::string_view text, size_t columns);
 
 }  // namespace cellar::host

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/base/utf8.h"
+#include "host/console/terminal.h"
 #include "host/console/text_width.h"
 #include "host/library/query_answers.h"
 #include "host/output/printable.h"

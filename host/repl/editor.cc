@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/base/fds.h"
+#include "host/console/terminal.h"
 #include "host/console/text_width.h"
 #include "host/output/printable.h"
 #include "host/repl/completeness.h"

@@ -1,8 +1,6 @@
-#include "host/console/screen_line.h"
+#include "host/console/text_width.h"
 
 #include <gtest/gtest.h>
-
-#include "host/console/text_width.h"
 
 namespace cellar::host {
 namespace {
