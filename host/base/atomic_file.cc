@@ -75,18 +75,23 @@ absl::StatusOr<TemporaryFile> MakeTemporaryFile(const std::string& target) {
   return ErrnoStatus(EEXIST, "making a temporary file beside " + target);
 }
 
-absl::Status KeepMode(const std::string& target, const TemporaryFile& temporary) {
+// Of the file that is there, if one is. Fails for what is not to be replaced.
+absl::StatusOr<std::optional<mode_t>> ModeOf(const std::string& target) {
   struct stat old;
   if (stat(target.c_str(), &old) != 0) {
-    return errno == ENOENT ? absl::OkStatus() : ErrnoStatus(errno, "looking at " + target);
+    if (errno == ENOENT) return std::nullopt;
+    return ErrnoStatus(errno, "looking at " + target);
   }
   if (!S_ISREG(old.st_mode)) {
     return absl::FailedPreconditionError("writing " + target + ": not a regular file");
   }
   if (access(target.c_str(), W_OK) != 0) return ErrnoStatus(errno, "writing " + target);
-  if (fchmod(temporary.fd(), old.st_mode & 07777) != 0) {
-    return ErrnoStatus(errno, "writing " + target);
-  }
+  return old.st_mode & 07777;
+}
+
+absl::Status KeepMode(const std::string& target, const TemporaryFile& temporary) {
+  CELLAR_ASSIGN_OR_RETURN(const std::optional<mode_t> mode, ModeOf(target));
+  if (mode && fchmod(temporary.fd(), *mode) != 0) return ErrnoStatus(errno, "writing " + target);
   return absl::OkStatus();
 }
 
@@ -159,6 +164,14 @@ absl::StatusOr<bool> FileHolds(const std::string& path, std::string_view content
 
 absl::Status ReplaceFile(const std::string& path, std::string_view content) {
   return ReplaceStampedFile(path, content, std::nullopt).status();
+}
+
+absl::Status CheckReplaceable(const std::string& path) {
+  CELLAR_ASSIGN_OR_RETURN(const std::string target, FollowLinks(path));
+  if (access(FolderOf(target).c_str(), W_OK | X_OK) != 0) {
+    return ErrnoStatus(errno, "writing " + target);
+  }
+  return ModeOf(target).status();
 }
 
 absl::StatusOr<FileStamp> FileStamp::Of(const std::string& path) {

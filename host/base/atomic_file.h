@@ -28,6 +28,9 @@ absl::StatusOr<bool> FileHolds(const std::string& path, std::string_view content
 // be written is not replaced either.
 absl::Status ReplaceFile(const std::string& path, std::string_view content);
 
+// Whether ReplaceFile could replace or make that file, as far as can be told without writing.
+absl::Status CheckReplaceable(const std::string& path);
+
 // What a file looks like from outside; it changes when someone writes the file.
 struct FileStamp {
   dev_t device = 0;

@@ -1,12 +1,10 @@
 #include "host/execute/prepared_run.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <filesystem>
 #include <set>
 #include <utility>
 
+#include "host/base/atomic_file.h"
 #include "host/base/status.h"
 #include "notebook/notebook_file.h"
 #include "notebook/outputs.h"
@@ -50,15 +48,15 @@ absl::StatusOr<PreparedRun> PrepareDocument(const NotebookRunRequest& request, D
 
 absl::StatusOr<PreparedRun> PrepareRun(const NotebookRunRequest& request) {
   SaveTarget target = {.path = request.output.empty() ? request.file : request.output};
-  // Better known now than when hours of cells have run.
-  if (access(FolderOf(target.path).c_str(), W_OK | X_OK) != 0) {
-    return ErrnoStatus(errno, "writing " + target.path);
-  }
-  if (request.output.empty()) {
-    // Before it is read: a change after that is noticed when the file is to be written.
-    CELLAR_ASSIGN_OR_RETURN(target.expected, FileStamp::Of(request.file));
-  }
+  // Before it is read: a change after that is noticed when the file is to be written.
+  const absl::StatusOr<FileStamp> stamp = FileStamp::Of(request.file);
   CELLAR_ASSIGN_OR_RETURN(NotebookFile file, NotebookFile::Open(request.file));
+  // Better known now than when hours of cells have run.
+  CELLAR_RETURN_IF_ERROR(CheckReplaceable(target.path));
+  if (request.output.empty()) {
+    CELLAR_RETURN_IF_ERROR(stamp.status());
+    target.expected = *stamp;
+  }
   absl::StatusOr<PreparedRun> prepared = PrepareDocument(request, file.document());
   if (!prepared.ok()) return notebook::WithPath(request.file, prepared.status());
   prepared->target = std::move(target);

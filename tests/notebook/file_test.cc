@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "host/base/atomic_file.h"
 #include "notebook/action.h"
 #include "notebook/notebook_file.h"
 
@@ -111,6 +112,20 @@ TEST_F(NotebookFileTest, ErrorsNameTheFileAndThePlace) {
 
 TEST_F(NotebookFileTest, FolderIsRefused) {
   EXPECT_FALSE(NotebookFile::Open(folder_.string()).ok());
+}
+
+TEST_F(NotebookFileTest, WhatCouldNotBeReplacedIsKnownBefore) {
+  EXPECT_TRUE(CheckReplaceable(path_).ok());  // made anew
+  Write(one_cell_);
+  EXPECT_TRUE(CheckReplaceable(path_).ok());
+  const std::string link = folder_ / "link";
+  fs::create_symlink(folder_, link);
+  for (const std::string& path : {folder_.string(), link, path_ + "/b", std::string("/no/such")}) {
+    EXPECT_FALSE(CheckReplaceable(path).ok()) << path;
+  }
+  if (geteuid() == 0) return;  // who may write everything
+  ASSERT_EQ(chmod(path_.c_str(), 0444), 0);
+  EXPECT_EQ(CheckReplaceable(path_).code(), absl::StatusCode::kPermissionDenied);
 }
 
 TEST_F(NotebookFileTest, FileThatMayNotBeWrittenIsNotReplaced) {
