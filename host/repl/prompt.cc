@@ -17,7 +17,6 @@
 #include "host/console/terminal.h"
 #include "host/console/text_width.h"
 #include "host/output/printable.h"
-#include "host/repl/highlight.h"
 #include "host/session/launch.h"
 
 namespace cellar::host {
@@ -25,18 +24,6 @@ namespace {
 
 constexpr char kCtrlD = 0x04;
 constexpr char kCtrlZ = 0x1A;
-constexpr char kEscape = 0x1B;
-// Keys that look like the beginning of the terminal's answer wait no longer.
-constexpr absl::Duration kAnswerLimit = absl::Seconds(1);
-
-// More than any source that is told.
-constexpr size_t kMaxAnswerBytes = size_t{1} << 20;
-
-// "NAME??", or "??NAME".
-bool AsksForSource(std::string_view cell) {
-  return cell.find('\n') == std::string_view::npos &&
-         (cell.ends_with("??") || cell.starts_with("??"));
-}
 
 // As Python says it: exit(5) is silent, sys.exit("why") says why.
 CellResult AsLastWords(CellResult result) {
@@ -69,7 +56,10 @@ Prompt::Prompt(Foreground& foreground, PromptSession& session, InputDesk& desk,
                                                    .hint = ":expand shows all"}),
       can_paint_(MovesCursor(STDOUT_FILENO)),
       terminal_(STDIN_FILENO, can_paint_),
+      terminal_question_(foreground.loop()),
       editor_(*this, can_paint_, WantsColour(STDOUT_FILENO)),
+      question_(editor_, printer_),
+      answer_(printer_),
       completer_(editor_),
       history_(HistoryOf(session)),
       background_([this](Stream stream, std::string_view text) {
@@ -84,10 +74,7 @@ Prompt::Prompt(Foreground& foreground, PromptSession& session, InputDesk& desk,
   desk_.set_on_change([this] { OnInputAsked(); });
 }
 
-Prompt::~Prompt() {
-  foreground_.loop().Cancel(answer_limit_);
-  desk_.set_on_change(nullptr);
-}
+Prompt::~Prompt() { desk_.set_on_change(nullptr); }
 
 int Prompt::Run() {
   LoadHistory();
@@ -151,10 +138,8 @@ void Prompt::Show() {
 
 void Prompt::AskTerminal() {
   if (!can_paint_ || printer_.images() != ImageProtocol::kNone) return;
-  attributes_.emplace();
-  WriteAll(STDOUT_FILENO, DeviceAttributes::kQuestion);
-  answer_limit_ =
-      foreground_.loop().After(kAnswerLimit, [this] { TakeKeys(attributes_->StopWaiting()); });
+  terminal_question_.Ask([this](std::string_view keys) { TakeKeys(keys); },
+                         [this] { printer_.set_images(ImageProtocol::kSixel); });
 }
 
 void Prompt::OnKeys() {
@@ -162,28 +147,12 @@ void Prompt::OnKeys() {
   const ssize_t size = read(STDIN_FILENO, buffer.data(), buffer.size());
   if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (size <= 0) return Leave(kExitFine);  // the terminal is gone
-  const std::string_view keys(buffer.data(), static_cast<size_t>(size));
-  if (!attributes_) return TakeKeys(keys);
-  const std::string typed = attributes_->Take(keys);
-  if (attributes_->is_known()) {
-    if (attributes_->shows_sixel()) printer_.set_images(ImageProtocol::kSixel);
-    attributes_.reset();
-    foreground_.loop().Cancel(std::exchange(answer_limit_, 0));
-  }
-  TakeKeys(typed);
+  TakeKeys(terminal_question_.Take({buffer.data(), static_cast<size_t>(size)}));
 }
 
 void Prompt::TakeKeys(std::string_view keys) {
   if (keys.empty()) return;
-  if (on_yes_) {
-    const bool yes = keys[0] == 'y' || keys[0] == 'Y';
-    std::function<void()> on_yes = std::exchange(on_yes_, nullptr);
-    printer_.HoldStatus(false);
-    // An arrow, or a paste, is a no and then itself; the bytes of its sequence belong together.
-    if (keys[0] != kEscape || keys.size() == 1) keys.remove_prefix(1);
-    editor_.is_open() ? editor_.ShowBelow({}) : (void)WriteAll(STDOUT_FILENO, "\n");
-    if (yes) return on_yes();
-  }
+  if (question_.Take(keys)) return;
   while (!keys.empty()) {
     const size_t stop = std::min(keys.find(kCtrlZ), keys.size());
     if (editor_.is_open()) {
@@ -202,7 +171,7 @@ void Prompt::OnKeysWhileRunning(std::string_view keys) {
   if (end == std::string_view::npos) return;
   // That of another goes on.
   if (!session_.running_by().empty()) return Leave(kExitFine);
-  Ask("a cell is running; end it and leave? [y/N] ", [this] { Leave(kExitFine); });
+  question_.Ask("a cell is running; end it and leave? [y/N] ", [this] { Leave(kExitFine); });
 }
 
 void Prompt::OnResize() {
@@ -219,14 +188,6 @@ void Prompt::Stop() {
   editor_.Resume();
 }
 
-void Prompt::Ask(const std::string& question, std::function<void()> on_yes) {
-  on_yes_ = std::move(on_yes);
-  if (editor_.is_open()) return editor_.ShowBelow({question});
-  printer_.EndLine();
-  printer_.HoldStatus(true);
-  WriteAll(STDOUT_FILENO, question);
-}
-
 // At an open prompt, where what others print meanwhile has its place. Keys that were typed before
 // the question was seen are no answer to it; nor is a yes, if the question is another by then.
 void Prompt::Confirm(const std::function<std::string()>& question,
@@ -235,7 +196,7 @@ void Prompt::Confirm(const std::function<std::string()>& question,
   if (asked.empty()) return act();
   editor_.DropKeys();
   Show();
-  Ask(asked, [this, question, act, asked] {
+  question_.Ask(asked, [this, question, act, asked] {
     editor_.Suspend();  // off the screen
     editor_.Close();
     question() == asked ? act() : Confirm(question, act);
@@ -245,12 +206,13 @@ void Prompt::Confirm(const std::function<std::string()>& question,
 // In a cell it interrupts the cell; at the prompt it gives up what was typed, and where nothing is,
 // it may be meant for a cell of another.
 void Prompt::OnInterrupt() {
-  on_yes_ = nullptr;
+  question_.Drop();
   editor_.DropKeys();
   if (session_.busy()) return session_.Interrupt();
   const std::string by = session_.running_by();
   if (by.empty() || !editor_.text().empty()) return editor_.Abandon();
-  Ask("interrupt the cell of " + Printable(by) + "? [y/N] ", [this] { session_.InterruptOther(); });
+  question_.Ask("interrupt the cell of " + Printable(by) + "? [y/N] ",
+                [this] { session_.InterruptOther(); });
 }
 
 // The line that a cell has begun to print is the prompt of its input().
@@ -259,7 +221,7 @@ void Prompt::OnInputAsked() {
   const InputDesk::Request* request = desk_.first();
   printer_.HoldStatus(request != nullptr);
   if (request == nullptr || leaving_) return;
-  on_yes_ = nullptr;
+  question_.Drop();
   is_asking_ = true;
   editor_.Open({.prompt = printer_.TakeLine(), .is_cell = false, .is_hidden = request->hidden});
 }
@@ -270,7 +232,7 @@ void Prompt::OnEndOfInput(bool has_text) {
     return;
   }
   if (!has_text) return Leave(kExitFine);
-  Ask("leave, and drop what is typed? [y/N]", [this] { Leave(kExitFine); });
+  question_.Ask("leave, and drop what is typed? [y/N]", [this] { Leave(kExitFine); });
 }
 
 void Prompt::OnTab(std::string text, size_t cursor) {
@@ -280,32 +242,16 @@ void Prompt::OnTab(std::string text, size_t cursor) {
 void Prompt::OnCellStarted(size_t, const CallCell& cell) {
   background_.End();
   log().Begin(source_);
-  if (AsksForSource(source_) && WantsColour(STDOUT_FILENO)) answer_.emplace();
+  answer_.Begin(source_);
   printer_.OnCellStarted(0, cell);
 }
 
 void Prompt::OnText(Stream stream, std::string_view text) {
   log().recorder().AddText(stream, text);
-  if (answer_) {
-    *answer_ += text;
-    if (answer_->size() > kMaxAnswerBytes) ShowAnswer();
-    return;
-  }
+  if (answer_.Take(text)) return;
   editor_.Suspend();  // another thread of the cell may be asking for input
   printer_.OnText(stream, text);
   editor_.Resume();
-}
-
-void Prompt::ShowAnswer() {
-  if (!answer_) return;
-  const std::string answer = *std::exchange(answer_, std::nullopt);
-  constexpr std::string_view kHeading = "Source:\n";
-  size_t source = answer.find(kHeading);
-  source = source == std::string::npos ? answer.size() : source + kHeading.size();
-  printer_.OnText(Stream::kStdout, answer.substr(0, source));
-  if (source == answer.size()) return;
-  printer_.EndLine();
-  WriteAll(STDOUT_FILENO, Highlight(Printable(std::string_view(answer).substr(source))));
 }
 
 void Prompt::OnDisplay(const wire::Display& display) {
@@ -355,13 +301,13 @@ void Prompt::RunNext() {
 }
 
 void Prompt::OnCellFinished(size_t, const CellResult& result) {
-  on_yes_ = nullptr;
+  question_.Drop();
   if (leaving_) return;
   const CellOutcome& outcome = result.outcome;
   const bool is_exit = outcome.error && outcome.error->exit_code;
   log().End(outcome);
   if (!outcome.ok()) sources_.clear();
-  ShowAnswer();
+  answer_.Show();
   if (is_exit) {
     printer_.OnCellFinished(0, AsLastWords(result));
   } else {
@@ -372,10 +318,10 @@ void Prompt::OnCellFinished(size_t, const CellResult& result) {
 }
 
 void Prompt::OnDone(const absl::Status& status) {
-  on_yes_ = nullptr;
+  question_.Drop();
   if (!status.ok()) {
     sources_.clear();
-    ShowAnswer();
+    answer_.Show();
     printer_.OnCellFinished(0, {});  // it may have begun
     printer_.EndLine();
     if (!leaving_) Say(std::string(status.message()));

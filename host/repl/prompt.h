@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,13 +15,15 @@
 #include "host/output/artifacts.h"
 #include "host/repl/cell_log.h"
 #include "host/repl/completer.h"
-#include "host/repl/device_attributes.h"
 #include "host/repl/editor.h"
 #include "host/repl/history_file.h"
 #include "host/repl/input_desk.h"
 #include "host/repl/others_cells.h"
 #include "host/repl/prompt_session.h"
+#include "host/repl/question.h"
 #include "host/repl/raw_terminal.h"
+#include "host/repl/source_answer.h"
+#include "host/repl/terminal_question.h"
 #include "host/repl/whole_lines.h"
 
 namespace cellar::host {
@@ -70,12 +71,9 @@ class Prompt : private EditorListener, private PromptSessionListener {
   void OnResize();
   void OnInputAsked();
   void Stop();
-  // Takes the next key: yes for `y`.
-  void Ask(const std::string& question, std::function<void()> on_yes);
   // Asks before a command does something, unless the question is empty.
   void Confirm(const std::function<std::string()>& question, const std::function<void()>& act);
   void Say(const std::string& text);
-  void ShowAnswer();
   void RunNext();
   void OnDone(const absl::Status& status);
   void Leave(int exit_code);
@@ -110,9 +108,10 @@ class Prompt : private EditorListener, private PromptSessionListener {
   CallPrinter printer_;
   const bool can_paint_;
   RawTerminal terminal_;
-  std::optional<DeviceAttributes> attributes_;  // while they are not known
-  EventLoop::TimerId answer_limit_ = 0;
+  TerminalQuestion terminal_question_;
   Editor editor_;
+  Question question_;
+  SourceAnswer answer_;
   Completer completer_;
   HistoryFile history_;
   bool keeps_history_ = true;
@@ -120,12 +119,10 @@ class Prompt : private EditorListener, private PromptSessionListener {
   std::map<std::string, FileStamp> saved_;  // what :save has written, by path
   WholeLines background_;
   OthersCells others_;
-  std::string source_;                 // of the own cell under way
-  std::optional<std::string> answer_;  // to NAME??, until it is whole: the source in it is coloured
-  std::deque<std::string> sources_;    // of cells that are to run
-  bool is_loading_ = false;            // and they come from a file
-  bool is_asking_ = false;             // the editor is open for a cell's input()
-  std::function<void()> on_yes_;       // of a question that is being asked
+  std::string source_;               // of the own cell under way
+  std::deque<std::string> sources_;  // of cells that are to run
+  bool is_loading_ = false;          // and they come from a file
+  bool is_asking_ = false;           // the editor is open for a cell's input()
   bool leaving_ = false;
   int exit_code_ = 0;
 };
