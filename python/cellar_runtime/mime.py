@@ -39,12 +39,15 @@ _NO_SUCH_METHOD = "_repr_that_no_object_has_"
 # Common values without `_repr_*_` methods, so that the result `2` costs no search for them.
 _PLAIN_TYPES = (int, str, float, bool, list, dict, tuple, set, bytes, complex, frozenset)
 
-_formatters: dict[str, Callable[[object], dict]] = {}
+_formatters: dict[str, tuple[Callable[[object], dict], str | None]] = {}
 
 
-def register_formatter(type_name: str, formatter: Callable[[object], dict]) -> None:
-    """Has formatter(obj) add MIME types to objects of class `type_name`, as in `module.Class`."""
-    _formatters[type_name] = formatter
+def register_formatter(type_name: str, formatter: Callable[[object], dict], only: str | None = None) -> None:
+    """Has formatter(obj) add MIME types to objects of class `type_name`, as in `module.Class`.
+
+    One that gives a single type, `only`, is not asked where the object itself has given it.
+    """
+    _formatters[type_name] = formatter, only
 
 
 def bundle_of(obj: object, include=None, exclude=None) -> tuple[dict, dict]:
@@ -121,7 +124,9 @@ def _call_bundle_method(obj: object, include, exclude) -> object:
             return None
         try:
             return bound(include=include, exclude=exclude)
-        except TypeError:
+        except TypeError as error:
+            if "keyword argument" not in guard.safe_str(error):  # of its body, then, and not of the call
+                raise
             return bound()
     except guard.FAILURES:
         return None
@@ -149,8 +154,10 @@ def _add_method(data: dict, metadata: dict, mime: str, given: object) -> None:
 def _add_formatted(data: dict, obj: object) -> None:
     for name in guard.qualified_names(type(obj)):
         if name in _formatters:
+            formatter, only = _formatters[name]
             try:
-                data.update({**_formatters[name](obj), **data})
+                if only not in data:
+                    data.update({**formatter(obj), **data})
             except guard.FAILURES:
                 pass
             return
@@ -210,4 +217,4 @@ def _pil_image(image: object) -> dict:
     return {"image/png": buffer.getvalue()}
 
 
-register_formatter("PIL.Image.Image", _pil_image)
+register_formatter("PIL.Image.Image", _pil_image, only="image/png")

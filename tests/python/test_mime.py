@@ -82,7 +82,7 @@ class Bundles(unittest.TestCase):
                 self.calls += 1
                 return self.answer()
 
-        for answer in (lambda: None, lambda: 1 / 0):
+        for answer in (lambda: None, lambda: 1 / 0, lambda: len(5)):
             rich = Rich()
             rich.answer = answer
             self.assertEqual(list(data_of(rich)), ["text/plain"])
@@ -200,6 +200,15 @@ class Libraries(unittest.TestCase):
         )
         mime.register_formatter(name, lambda obj: 1 / 0)
         self.assertEqual(data_of(rich), {"text/html": "<b>", "text/plain": "<rich>"})
+
+    def test_a_formatter_is_not_asked_for_what_is_there(self):
+        rich = object_with(png=b"own")
+        name = f"{type(rich).__module__}.Rich"
+        self.addCleanup(mime._formatters.pop, name)
+        asked = []
+        mime.register_formatter(name, asked.append, only="image/png")
+        self.assertEqual(data_of(rich), {"image/png": b"own", "text/plain": "<rich>"})
+        self.assertEqual(asked, [])
 
 
 if __name__ == "__main__":
