@@ -35,7 +35,7 @@ std::atomic<bool>* MapWipedPage() {
 
 void ArmForkGuard() {
   g_is_worker = MapWipedPage();
-  LeaveForkGuard();
+  MarkAsWorker();
   pthread_atfork(FlushCOutput, nullptr, [] { *g_is_worker = false; });
 }
 
@@ -43,6 +43,6 @@ bool IsForkedChild() {
   return g_is_worker != nullptr && !g_is_worker->load(std::memory_order_relaxed);
 }
 
-void LeaveForkGuard() { *g_is_worker = true; }
+void MarkAsWorker() { *g_is_worker = true; }
 
 }  // namespace cellar::embed

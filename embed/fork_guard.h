@@ -7,7 +7,7 @@ namespace cellar::embed {
 // From now on, a fork of this process makes a forked child.
 void ArmForkGuard();
 bool IsForkedChild();
-// In a copy of a worker that is to run cells: it is no longer a mere child of one.
-void LeaveForkGuard();
+// In a copy of a worker that is to run cells: it is no forked child, but a worker itself.
+void MarkAsWorker();
 
 }  // namespace cellar::embed

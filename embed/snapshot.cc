@@ -269,7 +269,7 @@ std::optional<Awakening> MakeCopy(CopyRequest request, const CopyContext& contex
       asleep = request.message.kind == CopyKind::kAsleep;
     }
   }
-  LeaveForkGuard();
+  MarkAsWorker();
   request.message.request = wire::kWakingCopy;
   RunHooks(request, PyOS_AfterFork_Child);
   return Awakening{.reseed = request.message.reseed,
