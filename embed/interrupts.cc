@@ -17,8 +17,8 @@ wire::RingHeader* g_shared = nullptr;
 PyObject* g_cancel = nullptr;
 PyObject* g_sigint_handler = nullptr;  // what signal.getsignal(SIGINT) must be
 PyObject* g_insist_handler = nullptr;
-PyObject* g_get_handler =
-    nullptr;  // signal.getsignal, signal.signal: kept, a cell may break the module
+// signal.getsignal and signal.signal: kept, since a cell may break the module.
+PyObject* g_get_handler = nullptr;
 PyObject* g_set_handler = nullptr;
 pthread_t g_main_thread;
 pid_t g_keeper = 0;
@@ -64,9 +64,10 @@ void Hear(int signal, const siginfo_t* info) {
   bool passed_on = info->si_code == SI_TKILL && g_passed_on.exchange(false);
   bool from_host = (info->si_pid == g_keeper || passed_on) && !IsForkedChild();
   uint32_t meant = from_host ? g_shared->interrupt_target.load() : running;
-  const bool makes_way =
-      running == 0 && from_host && signal == wire::InsistSignal() && IsToCome(meant);
-  const bool ends_hooks = from_host && signal == wire::InsistSignal() && HooksAreMeant();
+  const bool insists = from_host && signal == wire::InsistSignal();
+  if (insists && running == 0 && !IsToCome(meant)) meant = g_shared->way_target.load();
+  const bool makes_way = running == 0 && insists && IsToCome(meant);
+  const bool ends_hooks = insists && HooksAreMeant();
   if (!makes_way && !ends_hooks && (running == 0 || meant != running)) return;
   if (!pthread_equal(pthread_self(), g_main_thread)) {
     // Only a signal on the main thread ends its blocking call; and Python acts on signals there
@@ -184,12 +185,6 @@ bool Unblock() {
   return sigismember(&before, SIGINT) == 1 || sigismember(&before, wire::InsistSignal()) == 1;
 }
 
-class GuardScope {
- public:
-  GuardScope() { ++g_guard_depth; }
-  ~GuardScope() { --g_guard_depth; }
-};
-
 // Makes a cell the running one for as long as it lives.
 class NestedScope {
  public:
@@ -216,85 +211,6 @@ class NestedScope {
   bool interrupted_;
   bool pending_;
 };
-
-struct GuardedCoroutine {
-  PyObject_HEAD PyObject* coroutine;
-};
-
-PyObject* NewGuarded(PyTypeObject* type, PyObject* args, PyObject*) {
-  PyObject* coroutine;
-  if (!PyArg_ParseTuple(args, "O", &coroutine)) return nullptr;
-  auto* self = reinterpret_cast<GuardedCoroutine*>(type->tp_alloc(type, 0));
-  if (self != nullptr) self->coroutine = Py_NewRef(coroutine);
-  return reinterpret_cast<PyObject*>(self);
-}
-
-void DeallocateGuarded(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  Py_CLEAR(reinterpret_cast<GuardedCoroutine*>(self)->coroutine);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
-PySendResult SendToGuarded(PyObject* self, PyObject* value, PyObject** result) {
-  GuardScope guard;
-  PyObject* coroutine = reinterpret_cast<GuardedCoroutine*>(self)->coroutine;
-  if (!TakePendingInterrupt()) return PyIter_Send(coroutine, value, result);
-  // Raised inside, so that the cell can clean up.
-  *result = PyObject_CallMethod(coroutine, "throw", "O", PyExc_KeyboardInterrupt);
-  if (*result != nullptr) return PYGEN_NEXT;
-  return _PyGen_FetchStopIterationValue(result) == 0 ? PYGEN_RETURN : PYGEN_ERROR;
-}
-
-PyObject* NextOfGuarded(PyObject* self) {
-  PyObject* result = nullptr;
-  switch (SendToGuarded(self, Py_None, &result)) {
-    case PYGEN_NEXT:
-      return result;
-    case PYGEN_RETURN: {
-      PyObject* stop = PyObject_CallOneArg(PyExc_StopIteration, result);
-      Py_DECREF(result);
-      if (stop != nullptr) PyErr_SetObject(PyExc_StopIteration, stop);
-      Py_XDECREF(stop);
-      return nullptr;
-    }
-    case PYGEN_ERROR:
-      break;
-  }
-  return nullptr;
-}
-
-PyObject* CallOnCoroutine(PyObject* self, const char* method, PyObject* args) {
-  PyObject* callable =
-      PyObject_GetAttrString(reinterpret_cast<GuardedCoroutine*>(self)->coroutine, method);
-  if (callable == nullptr) return nullptr;
-  GuardScope guard;
-  PyObject* result = PyObject_Call(callable, args, nullptr);
-  Py_DECREF(callable);
-  return result;
-}
-
-PyObject* ThrowIntoGuarded(PyObject* self, PyObject* args) {
-  return CallOnCoroutine(self, "throw", args);
-}
-PyObject* CloseGuarded(PyObject* self, PyObject* args) {
-  return CallOnCoroutine(self, "close", args);
-}
-PyObject* AwaitGuarded(PyObject* self) { return Py_NewRef(self); }
-
-PyMethodDef kGuardedMethods[] = {{"throw", ThrowIntoGuarded, METH_VARARGS, nullptr},
-                                 {"close", CloseGuarded, METH_VARARGS, nullptr},
-                                 {}};
-PyType_Slot kGuardedSlots[] = {{Py_tp_new, reinterpret_cast<void*>(NewGuarded)},
-                               {Py_tp_dealloc, reinterpret_cast<void*>(DeallocateGuarded)},
-                               {Py_tp_methods, kGuardedMethods},
-                               {Py_tp_iter, reinterpret_cast<void*>(AwaitGuarded)},
-                               {Py_tp_iternext, reinterpret_cast<void*>(NextOfGuarded)},
-                               {Py_am_await, reinterpret_cast<void*>(AwaitGuarded)},
-                               {Py_am_send, reinterpret_cast<void*>(SendToGuarded)},
-                               {}};
-PyType_Spec kGuardedSpec = {"_cellar.GuardedCoroutine", sizeof(GuardedCoroutine), 0,
-                            Py_TPFLAGS_DEFAULT, kGuardedSlots};
 
 }  // namespace
 
@@ -349,6 +265,9 @@ bool CellWasInterrupted() { return g_interrupted; }
 
 bool TakePendingInterrupt() { return std::exchange(g_pending, false) && !IsForkedChild(); }
 
+GuardScope::GuardScope() { ++g_guard_depth; }
+GuardScope::~GuardScope() { --g_guard_depth; }
+
 PyObject* GuardedCall(PyObject*, PyObject* const* args, Py_ssize_t count) {
   if (count < 1) {
     PyErr_SetString(PyExc_TypeError, "guarded(function, *args)");
@@ -393,11 +312,6 @@ PyObject* NestedCall(PyObject*, PyObject* const* args, Py_ssize_t count) {
   g_pending = false;
   PyErr_SetNone(PyExc_KeyboardInterrupt);
   return nullptr;
-}
-
-PyTypeObject* GuardedCoroutineType() {
-  static auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&kGuardedSpec));
-  return type;
 }
 
 }  // namespace cellar::embed

@@ -47,10 +47,17 @@ void HearInterruptByBridge();
 // cell that was running waits. What it runs of the nested cell's own code must be guarded again.
 PyObject* NestedCall(PyObject* self, PyObject* const* args, Py_ssize_t count);
 
+// For as long as it lives, what the main thread runs is the cell's own code.
+class GuardScope {
+ public:
+  GuardScope();
+  ~GuardScope();
+  GuardScope(const GuardScope&) = delete;
+  GuardScope& operator=(const GuardScope&) = delete;
+};
+
 // guarded(function, *args): calls it as the cell's own code. KeyboardInterrupt comes out of this
 // call or not at all.
 PyObject* GuardedCall(PyObject* self, PyObject* const* args, Py_ssize_t count);
-// GuardedCoroutine(coroutine): an awaitable whose every step is run as the cell's own code.
-PyTypeObject* GuardedCoroutineType();
 
 }  // namespace cellar::embed

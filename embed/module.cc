@@ -19,6 +19,7 @@
 #include "embed/audit_hooks.h"
 #include "embed/bridge.h"
 #include "embed/fork_guard.h"
+#include "embed/guarded_coroutine.h"
 #include "embed/interrupts.h"
 #include "embed/live_objects.h"
 #include "embed/snapshot.h"
