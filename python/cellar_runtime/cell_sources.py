@@ -30,7 +30,7 @@ def register(name: str, text: str) -> None:
 
 
 def forget() -> None:
-    """No cell has run yet."""
+    """Drops the text of all cells, as before the first."""
     for name in _sources:
         linecache.cache.pop(name, None)
     _sources.clear()

@@ -17,11 +17,11 @@ class MemoryLimit:
         self.relax()
 
     def hold(self):
-        """The code of a cell runs."""
+        """Before the code of a cell runs: the cap holds."""
         if self._cap:
             _cellar.limit_memory(self._cap)
 
     def relax(self):
-        """It does not."""
+        """When no code of a cell runs: the runtime has its reserve on top of the cap."""
         if self._cap:
             _cellar.limit_memory(self._cap + _RESERVE_BYTES)

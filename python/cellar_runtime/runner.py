@@ -460,7 +460,7 @@ def _set_variables(environment):
 
 
 async def _nothing():
-    """What a task may be made of."""
+    """For a task that is made only to see whether one can be made."""
 
 
 def _give_up(error):

@@ -73,7 +73,7 @@ class _Bytes(io.BufferedIOBase, metaclass=FixedClass):
         self.rest = b""  # of a line that was read in part
 
     def close(self):
-        """As Stdin."""
+        """Nothing, like that of Stdin: exit() closes it, and the session goes on."""
 
     def readable(self):
         return True
