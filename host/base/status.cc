@@ -28,6 +28,7 @@ absl::StatusCode CodeOf(int error) {
     case EINVAL:
     case ENAMETOOLONG:
     case ELOOP:
+    case EISDIR:
       return absl::StatusCode::kInvalidArgument;
     case EPIPE:
     case ECONNRESET:

@@ -1,13 +1,20 @@
 #include "host/cli/ask_daemon.h"
 
+#include <unistd.h>
+
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "host/base/status.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
+#include "host/console/standard_output.h"
+#include "host/console/terminal.h"
+#include "host/eval/json_writer.h"
 #include "host/runtime/environment.h"
 #include "host/serve/dial.h"
+#include "host/serve/frame_fields.h"
 
 namespace cellar::host {
 
@@ -19,9 +26,27 @@ absl::StatusOr<ordered_json> AskDaemon(ordered_json request) {
   return client->Ask(request);
 }
 
-int ExitCodeOf(const absl::Status& status) {
-  Complain(status);
-  return absl::IsNotFound(status) ? kExitUsage : kExitCannotRun;
+std::optional<int> ComplainIfRefused(const ordered_json& done) {
+  if (TextIn(done, "status") != "refused") return std::nullopt;
+  const ordered_json error = done.value("error", ordered_json::object());
+  Complain(TextIn(error, "evalue"));
+  const std::string ename = TextIn(error, "ename");
+  const bool could_not = ename == "CannotRun" || ename == "Cancelled";
+  return could_not ? kExitCannotRun : kExitUsage;
+}
+
+int ShowResult(const ordered_json& done, bool json) {
+  if (std::optional<int> refused = ComplainIfRefused(done)) return *refused;
+  const ordered_json result = done.value("result", ordered_json::object());
+  std::string text = TextIn(result, "text");
+  if (json) {
+    JsonWriter writer(IsTerminal(STDOUT_FILENO));
+    writer.Json(result.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+    text = writer.Take();
+  }
+  if (const int lost = WriteOut(text + "\n"); lost != kExitFine) return lost;
+  const std::string status = TextIn(done, "status");
+  return status == "ok" || status == "running" ? kExitFine : kExitFailed;
 }
 
 }  // namespace cellar::host

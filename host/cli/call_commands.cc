@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "host/cli/ask_daemon.h"
-#include "host/cli/shared_eval.h"
+#include "host/console/complain.h"
 #include "host/console/exit_codes.h"
 
 namespace cellar::host {
@@ -22,7 +22,7 @@ struct CallOptions {
 
 int Show(ordered_json request, bool json) {
   absl::StatusOr<ordered_json> done = AskDaemon(std::move(request));
-  return done.ok() ? ShowResult(*done, json) : ExitCodeOf(done.status());
+  return done.ok() ? ShowResult(*done, json) : ComplainOf(done.status());
 }
 
 int Wait(const CallOptions& options) {
@@ -38,8 +38,8 @@ int Tail(const CallOptions& options) {
 // What became of it is for `wait` to say.
 int Cancel(const CallOptions& options) {
   absl::StatusOr<ordered_json> done = AskDaemon({{"type", "cancel"}, {"call", options.call}});
-  if (!done.ok()) return ExitCodeOf(done.status());
-  return RefusalExitCode(*done).value_or(kExitFine);
+  if (!done.ok()) return ComplainOf(done.status());
+  return ComplainIfRefused(*done).value_or(kExitFine);
 }
 
 void AddJsonFlag(CLI::App& command, CallOptions& options) {
@@ -55,6 +55,9 @@ void AddCallCommands(CLI::App& app, int* exit_code) {
     command->add_option("call", options->call, "The handle that cellar eval --detach printed")
         ->required()
         ->option_text("CALL");
+    command->footer(
+        "Exit code: 0 fine, also when the call still runs, 1 a cell failed, 2 usage or a refused\n"
+        "request (no such call), 3 the daemon did not answer.");
     command->callback([options, run, exit_code] { *exit_code = run(*options); });
     return command;
   };

@@ -78,9 +78,8 @@ int RunDaemon(const RunOptions& options) {
   }
   absl::StatusOr<int> exit_code = ServeUntilTheEnd(options, ready);
   if (exit_code.ok()) return *exit_code;
-  Complain(exit_code.status());
   if (ready) WriteAll(ready.get(), std::string(exit_code.status().message()));
-  return kExitCannotRun;
+  return ComplainOf(exit_code.status());
 }
 
 absl::Status PrintStatus() {
@@ -115,10 +114,7 @@ int StopDaemon() {
     SignalPidfd(process->get(), SIGKILL);
     status = absl::OkStatus();
   }
-  if (!status.ok() && !absl::IsUnavailable(status)) {
-    Complain(status);
-    return kExitCannotRun;
-  }
+  if (!status.ok() && !absl::IsUnavailable(status)) return ComplainOf(status);
   // Until it is gone, and all its sessions with it.
   pollfd gone = {.fd = process.ok() ? process->get() : -1, .events = POLLIN};
   while (process.ok() && poll(&gone, 1, -1) < 0 && errno == EINTR) continue;

@@ -21,7 +21,6 @@ constexpr int kRoundTrips = 200;
 
 void Row(const std::string& name, const std::string& value) {
   std::printf("%-22s %s\n", name.c_str(), Printable(value).c_str());
-  std::fflush(stdout);
 }
 
 std::string Milliseconds(absl::Duration duration) {
@@ -157,7 +156,7 @@ int RunDoctor(const std::string& cwd, const std::string& interpreter) {
   }
   Row("PROBLEM", std::string(status.message()));
   Row("tool mode", "bash-only, because cells cannot be run");
-  return kExitCannotRun;
+  return ExitCodeFor(status);
 }
 
 }  // namespace

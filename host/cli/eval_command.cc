@@ -14,16 +14,15 @@
 #include "absl/strings/str_cat.h"
 #include "host/base/atomic_file.h"
 #include "host/cli/command_line.h"
+#include "host/cli/own_eval.h"
 #include "host/cli/shared_eval.h"
-#include "host/console/call_desk.h"
-#include "host/console/call_printer.h"
 #include "host/console/complain.h"
+#include "host/console/console.h"
 #include "host/console/exit_codes.h"
 #include "host/console/standard_output.h"
 #include "host/eval/call.h"
 #include "host/eval/call_fields.h"
 #include "host/eval/describe.h"
-#include "host/eval/result.h"
 #include "host/output/printable.h"
 #include "host/session/preflight.h"
 
@@ -134,103 +133,12 @@ absl::StatusOr<Call> MakeCall(const EvalOptions& options) {
   return call;
 }
 
-// One call in a host of its own.
-class Evaluation {
- public:
-  Evaluation(std::unique_ptr<Console> console, const LaunchQuery& query, Call call, bool json)
-      : console_(std::move(console)),
-        printer_([this](int error) { OnOutputLost(error); },
-                 {.loop = &console_->loop(), .images = &console_->artifacts()}),
-        json_(json),
-        call_(std::move(call)),
-        desk_(*console_, query) {
-    if (!call_.session.empty() && call_.mode == CallMode::kSession) {
-      desk_.registry().ExpectState(
-          call_.session,
-          absl::StrCat("the session ends with this command; with -s ", call_.session, " it lasts"));
-    }
-    // The launch is for its directory, and nobody else can reach its session.
-    call_.cwd.clear();
-    call_.mode = CallMode::kSession;
-  }
-
-  int Run() {
-    const absl::Status watched =
-        console_->WatchSignals([this] { OnInterrupt(); }, [this] { printer_.OnResize(); });
-    if (!watched.ok()) {
-      Complain(watched);
-      return kExitCannotRun;
-    }
-    printer_.Plan(call_.cells);
-    const std::string session = call_.session;
-    id_ = desk_.service().Submit(std::move(call_), json_ ? nullptr : &printer_,
-                                 [this, session](absl::StatusOr<CallResult> result) {
-                                   OnDone(std::move(result), desk_.registry().Find(session));
-                                 });
-    if (const int signalled = desk_.Run(); signalled != 0) return signalled;
-    if (json_ && result_) {
-      if (const int lost = PrintJson(); lost != kExitFine) return lost;
-    }
-    return exit_code_;
-  }
-
- private:
-  // The first Ctrl-C interrupts the cell, the second ends the program.
-  void OnInterrupt() {
-    exit_code_ = kExitInterrupted;
-    if (std::exchange(interrupted_, true)) return console_->loop().Stop();
-    desk_.service().Cancel(id_);
-  }
-
-  void OnOutputLost(int error) {
-    interrupted_ = true;
-    exit_code_ = ExitCodeOfLostOutput(error);
-    console_->loop().Stop();
-  }
-
-  void OnDone(absl::StatusOr<CallResult> result, Session* session) {
-    if (result.ok()) {
-      if (!interrupted_) {
-        exit_code_ = result->status == CallStatus::kOk ? kExitFine : kExitFailed;
-      }
-      result_ = *std::move(result);
-    } else {
-      Complain(result.status());
-      exit_code_ = kExitCannotRun;
-    }
-    if (session == nullptr) return desk_.Finish();
-    // What exit handlers print comes after the last cell.
-    if (!json_) session->ObserveBackground(&printer_);
-    session->Close([this, session] {
-      last_words_ = session->TakeBackground();
-      desk_.Finish();
-    });
-  }
-
-  int PrintJson() {
-    for (CellOutput& output : last_words_) result_->background.push_back(std::move(output));
-    return WriteOut(ResultToJson(*result_, IsTerminal(STDOUT_FILENO)) + "\n");
-  }
-
-  std::unique_ptr<Console> console_;
-  CallPrinter printer_;
-  bool json_;
-  Call call_;
-  CallDesk desk_;
-  CallId id_ = 0;
-  std::optional<CallResult> result_;
-  std::vector<CellOutput> last_words_;
-  bool interrupted_ = false;
-  int exit_code_ = kExitFine;
-};
-
 // The tool as it is offered in this directory.
 int DescribeEval(const LaunchQuery& query) {
   absl::StatusOr<Launch> launch = PrepareLaunch(query);
   ToolOffer offer;
   if (absl::IsInvalidArgument(launch.status())) {  // a setting, and not a Python, is at fault
-    Complain(launch.status());
-    return kExitUsage;
+    return ComplainOf(launch.status());
   }
   if (!launch.ok()) {
     offer = OfferWithout(launch.status());
@@ -257,29 +165,19 @@ int RunEval(const EvalOptions& options) {
                        .interpreter = options.interpreter};
   if (options.describe) return DescribeEval(query);
   absl::StatusOr<Call> call = MakeCall(options);
-  if (!call.ok()) {
-    Complain(call.status());
-    return kExitUsage;
-  }
+  if (!call.ok()) return ComplainOf(call.status());
   if (!options.session.empty()) {
+    if (!call->session.empty() && call->session != options.session) {
+      return ComplainOf(absl::InvalidArgumentError("the request is for the session \"" +
+                                                   call->session + "\", and -s names another"));
+    }
     call->session = options.session;
     return RunSharedEval(*call, {.env = query.env,
                                  .interpreter = options.interpreter,
                                  .json = options.json,
                                  .detach = options.detach});
   }
-  query.cwd = call->cwd;
-  absl::StatusOr<Launch> launch = PrepareLaunch(query);
-  if (!launch.ok()) {
-    Complain(launch.status());
-    return kExitCannotRun;
-  }
-  absl::StatusOr<std::unique_ptr<Console>> console = Console::Create(*std::move(launch));
-  if (!console.ok()) {
-    Complain(console.status());
-    return kExitCannotRun;
-  }
-  return Evaluation(*std::move(console), query, *std::move(call), options.json).Run();
+  return RunOwnEval(*std::move(call), query, options.json);
 }
 
 }  // namespace
@@ -302,8 +200,9 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
   command
       ->add_option(
           "--timeout", options->timeout,
-          "Seconds without progress after which a cell is interrupted (1 to 3600, 0 = never)")
-      ->capture_default_str();
+          "Seconds without progress after which a cell is interrupted (1 to 3600, 0 = never; "
+          "default 30)")
+      ->option_text("SECONDS");
   command->add_option("--cwd", options->cwd, "Directory the cells run in")->option_text("DIR");
   command
       ->add_option("--env", options->environment,

@@ -70,8 +70,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitFine : kExitUsage;
   } catch (const std::system_error& error) {  // there is no room for a thread
-    Complain(absl::ResourceExhaustedError(std::string("starting a thread: ") + error.what()));
-    return kExitCannotRun;
+    return ComplainOf(
+        absl::ResourceExhaustedError(std::string("starting a thread: ") + error.what()));
   }
   return ExitCodeAfterOutput(exit_code);
 }

@@ -34,28 +34,30 @@ class NotebookCommand {
   }
 
  private:
-  using Run = NotebookOutcome (*)(const NotebookArguments&);
+  using Run = absl::Status (*)(const NotebookArguments&);
 
   CLI::App* Add(const std::string& name, const std::string& description, Run run) {
     CLI::App* command = command_->add_subcommand(name, description);
-    command->add_option("file", arguments_->file, "The notebook")->required();
+    command->add_option("file", arguments_->file, "The notebook")->required()->option_text("FILE");
+    command->footer(
+        "Exit code: 0 fine, 2 usage or a refused request (no such notebook or cell, what is no\n"
+        "notebook, a file that changed), 3 it could not be done.");
     command->callback([run, arguments = arguments_, exit_code = exit_code_] {
-      const NotebookOutcome outcome = run(*arguments);
-      if (outcome.status.ok()) {
-        *exit_code = kExitFine;
-        return;
-      }
+      const absl::Status status = run(*arguments);
+      *exit_code = ExitCodeFor(status);
+      if (status.ok()) return;
       const NotebookTerminal terminal(IsTerminal(STDERR_FILENO), /*has_colour=*/false);
-      const std::string message = terminal.Plain(std::string(outcome.status.message()));
+      const std::string message = terminal.Plain(std::string(status.message()));
       std::fprintf(stderr, "cellar: notebook: %s\n", message.c_str());
-      *exit_code = outcome.misused ? kExitUsage : kExitFailed;
     });
     return command;
   }
 
   void AddShow() {
     CLI::App* show = Add("show", "Print a notebook as cell-marked text", ShowNotebook);
-    show->add_option("--lines", arguments_->lines, "Only these lines of the text: A-B[,C-D]");
+    show->add_option("--lines", arguments_->lines,
+                     "Only these lines of the text: A, A-B or A-, several with commas")
+        ->option_text("LINES");
     show->add_flag("--raw", arguments_->raw, "Print the JSON of the file");
     show->add_flag("--outputs", arguments_->outputs, "Show what cells printed, as comments");
     show->add_flag("--hash", arguments_->hash, "Print only the hash that --base takes");
@@ -64,7 +66,8 @@ class NotebookCommand {
 
   void AddApply() {
     CLI::App* apply = Add("apply", "Put edited text (stdin) into a notebook", ApplyNotebook);
-    apply->add_option("--from", arguments_->source_file, "Read the text from this file");
+    apply->add_option("--from", arguments_->source_file, "Read the text from this file")
+        ->option_text("FILE");
     apply->add_flag("--dry-run", arguments_->dry_run, "Show what would change, write nothing");
     AddKeepOutputs(apply);
     AddSaving(apply);
@@ -92,26 +95,29 @@ class NotebookCommand {
     AddSaving(clear);
     CLI::App* convert =
         Add("convert", "Convert a notebook to a py:percent script, or back", ConvertNotebook);
-    convert->add_option("to", arguments_->other_file, "The file to write; - is stdout")->required();
+    convert->add_option("to", arguments_->other_file, "The file to write; - is stdout")
+        ->required()
+        ->option_text("TO");
     convert->add_flag("--force", arguments_->force, "Replace what is there");
     AddKeepOutputs(convert);
   }
 
   void AddCell(CLI::App* command, const std::string& description) {
-    command->add_option("cell", arguments_->cell, description)->required();
+    command->add_option("cell", arguments_->cell, description)->required()->option_text("CELL");
   }
 
   void AddSource(CLI::App* command) {
-    command->add_option_function<std::string>(
-        "--source",
-        [arguments = arguments_](const std::string& source) {
-          arguments->source = source;
-          arguments->has_source = true;
-        },
-        "The source; default: stdin, without the newline at its end");
-    command->add_option("--from", arguments_->source_file, "Read the source from this file");
+    CLI::Option* source =
+        command
+            ->add_option("--source", arguments_->source,
+                         "The source; default: stdin, without the newline at its end")
+            ->option_text("TEXT");
+    command->add_option("--from", arguments_->source_file, "Read the source from this file")
+        ->excludes(source)
+        ->option_text("FILE");
     command->add_option("--type", arguments_->type, "Type of the cell")
-        ->check(CLI::IsMember({"code", "markdown", "raw"}));
+        ->check(CLI::IsMember({"code", "markdown", "raw"}))
+        ->option_text("code|markdown|raw");
   }
 
   void AddKeepOutputs(CLI::App* command) {
@@ -120,8 +126,10 @@ class NotebookCommand {
   }
 
   void AddSaving(CLI::App* command) {
-    command->add_option("--base", arguments_->base,
-                        "Refuse unless the file has this hash (from show --hash)");
+    command
+        ->add_option("--base", arguments_->base,
+                     "Refuse unless the file has this hash (from show --hash)")
+        ->option_text("HASH");
     command->add_flag("--force", arguments_->force,
                       "Write even if the file changed while the command ran");
   }

@@ -6,8 +6,8 @@
 
 namespace cellar::host {
 
-// Adds the subcommand to `app`. When it is parsed it runs at once and sets `exit_code`: 0 done, 1
-// it failed on the file, 2 it was asked wrongly. `exit_code` must outlive the parsing.
+// Adds the subcommand to `app`. When it is parsed it runs at once and sets `exit_code`, which must
+// outlive the parsing.
 void AddNotebookCommand(CLI::App& app, int* exit_code);
 
 }  // namespace cellar::host

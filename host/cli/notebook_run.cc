@@ -2,13 +2,13 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "host/base/clock.h"
 #include "host/base/status.h"
 #include "host/cli/command_line.h"
@@ -17,9 +17,11 @@
 #include "host/console/complain.h"
 #include "host/console/console.h"
 #include "host/console/exit_codes.h"
+#include "host/eval/call.h"
 #include "host/execute/notebook_runner.h"
 #include "host/execute/prepared_run.h"
 #include "host/output/printable.h"
+#include "host/output/spoken_duration.h"
 
 namespace cellar::host {
 namespace {
@@ -64,13 +66,13 @@ class NotebookRun {
         console_->WatchSignals([this] { OnInterrupt(); }, [this] { progress_.OnResize(); });
     if (!watched.ok()) {
       Complain(watched);
-      return kExitCannotRun;
+      return ExitCodeFor(watched);
     }
     runner_.Start();
     console_->RunLoop();
     // What exit handlers printed, or what there is when a signal ended the loop.
     const absl::Status saved = runner_.SaveNow();
-    if (!could_run_) return kExitCannotRun;
+    if (!could_run_.ok()) return ExitCodeFor(could_run_);
     if (console_->ended_by() != 0) return 128 + console_->ended_by();
     Report(saved);
     if (runner_.result().interrupted) return kExitInterrupted;
@@ -86,8 +88,8 @@ class NotebookRun {
   }
 
   void OnDone(const absl::Status& status) {
-    could_run_ = status.ok();
-    if (!could_run_) Complain(status);
+    could_run_ = status;
+    if (!status.ok()) Complain(status);
     console_->Finish();
   }
 
@@ -109,7 +111,7 @@ class NotebookRun {
         absl::StrCat(result.cells_run, result.cells_run == 1 ? " cell" : " cells", " run");
     if (result.cells_failed > 0) absl::StrAppend(&line, ", ", result.cells_failed, " failed");
     if (result.interrupted) absl::StrAppend(&line, ", interrupted");
-    absl::StrAppendFormat(&line, ", %.2f s", absl::ToDoubleSeconds(MonotonicNow() - started_));
+    absl::StrAppend(&line, ", ", SpokenDuration(MonotonicNow() - started_));
     progress_.PrintLine(STDOUT_FILENO, line);
   }
 
@@ -118,7 +120,7 @@ class NotebookRun {
   const std::string path_;
   NotebookProgress progress_;
   NotebookRunner runner_;
-  bool could_run_ = true;
+  absl::Status could_run_;
   int interrupts_ = 0;
 };
 
@@ -131,7 +133,21 @@ absl::StatusOr<PreparedRun> Prepare(const RunArguments& arguments) {
   return PrepareRun(request);
 }
 
-int RunNotebook(const RunArguments& arguments) {
+// As for cellar eval.
+absl::StatusOr<absl::Duration> TimeoutOf(double seconds) {
+  if (!std::isfinite(seconds)) {
+    return absl::InvalidArgumentError("--timeout: expected a number of seconds");
+  }
+  CallCell cell;
+  SetTimeout(seconds, cell);
+  if (!cell.clamp_note.empty()) Complain(cell.clamp_note);
+  return cell.timeout;
+}
+
+int RunNotebook(RunArguments& arguments) {
+  const absl::StatusOr<absl::Duration> timeout = TimeoutOf(arguments.timeout);
+  if (!timeout.ok()) return ComplainOf(timeout.status());
+  arguments.request.timeout = *timeout;
   if (!arguments.session.empty()) {
     return RunSharedNotebook({.request = arguments.request,
                               .parameters = arguments.parameters,
@@ -139,15 +155,9 @@ int RunNotebook(const RunArguments& arguments) {
                               .interpreter = arguments.interpreter});
   }
   absl::StatusOr<PreparedRun> prepared = Prepare(arguments);
-  if (!prepared.ok()) {
-    Complain(prepared.status());
-    return kExitCannotRun;
-  }
+  if (!prepared.ok()) return ComplainOf(prepared.status());
   absl::StatusOr<std::unique_ptr<Console>> console = MakeConsole(arguments);
-  if (!console.ok()) {
-    Complain(console.status());
-    return kExitCannotRun;
-  }
+  if (!console.ok()) return ComplainOf(console.status());
   return NotebookRun(*std::move(console), *std::move(prepared)).Run();
 }
 
@@ -157,7 +167,9 @@ void AddNotebookRunCommand(CLI::App& notebook, int* exit_code) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command =
       notebook.add_subcommand("run", "Run the code cells and write their outputs into the file");
-  command->add_option("file", arguments->request.file, "The notebook")->required();
+  command->add_option("file", arguments->request.file, "The notebook")
+      ->required()
+      ->option_text("FILE");
   command
       ->add_option("-o,--output", arguments->request.output,
                    "Write this file, leave the notebook alone")
@@ -185,9 +197,9 @@ void AddNotebookRunCommand(CLI::App& notebook, int* exit_code) {
                     "Go on after a cell that fails");
   command
       ->add_option("--timeout", arguments->timeout,
-                   "Seconds without progress after which a cell is interrupted (0 = never)")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+                   "Seconds without progress after which a cell is interrupted (1 to 3600; default "
+                   "0 = never)")
+      ->option_text("SECONDS");
   command->add_flag("--clear", arguments->request.clear,
                     "First remove all outputs, also of cells not run");
   CLI::Option* session =
@@ -206,11 +218,9 @@ void AddNotebookRunCommand(CLI::App& notebook, int* exit_code) {
       "The file is written while the cells run, and is a valid notebook at any moment. The first\n"
       "cell that fails ends the run, unless it is tagged raises-exception; cells tagged\n"
       "skip-execution are not run. Ctrl-C interrupts the cell and ends the run.\n"
-      "Exit code: 0 fine, 1 a cell failed, 2 usage, 3 cells could not be run, 130 interrupted.");
-  command->callback([arguments, exit_code] {
-    arguments->request.timeout = absl::Seconds(arguments->timeout);
-    *exit_code = RunNotebook(*arguments);
-  });
+      "Exit code: 0 fine, 1 a cell failed, 2 usage or a refused request (no such notebook or\n"
+      "cell), 3 cells could not be run, 130 interrupted.");
+  command->callback([arguments, exit_code] { *exit_code = RunNotebook(*arguments); });
 }
 
 }  // namespace cellar::host

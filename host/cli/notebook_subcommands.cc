@@ -16,13 +16,9 @@ namespace {
 
 using notebook::CellType;
 
-NotebookOutcome Misused(std::string why) {
-  return {absl::InvalidArgumentError(std::move(why)), /*misused=*/true};
-}
-
 absl::Status Print(std::string_view text) {
-  if (WriteToStdout(text)) return absl::OkStatus();
-  return absl::DataLossError("writing to stdout failed");
+  WriteToStdout(text);
+  return absl::OkStatus();
 }
 
 notebook::SaveOptions SaveOptionsOf(const NotebookArguments& arguments) {
@@ -41,22 +37,23 @@ absl::StatusOr<std::string> ReadInput(const NotebookArguments& arguments) {
 // The cell source from --source, --from or stdin. A newline at the end of a file or of stdin ends
 // its last line and is not part of the source.
 absl::StatusOr<std::string> ReadSource(const NotebookArguments& arguments) {
-  if (arguments.has_source) return arguments.source;
+  if (arguments.source) return *arguments.source;
   CELLAR_ASSIGN_OR_RETURN(std::string source, ReadInput(arguments));
   if (source.ends_with('\n')) source.pop_back();
   return source;
 }
 
 bool IsContentMissing(const NotebookArguments& arguments, const std::string& source) {
-  return source.empty() && !arguments.has_source && arguments.source_file.empty();
+  return source.empty() && !arguments.source && arguments.source_file.empty();
 }
 
-NotebookOutcome ContentMissing() {
-  return Misused("missing content: give --source TEXT, --from FILE, or the text on stdin");
+absl::Status ContentMissing() {
+  return absl::InvalidArgumentError(
+      "missing content: give --source TEXT, --from FILE, or the text on stdin");
 }
 
-NotebookOutcome ReportAction(const NotebookArguments& arguments,
-                             const absl::StatusOr<notebook::ActionDetails>& details) {
+absl::Status ReportAction(const NotebookArguments& arguments,
+                          const absl::StatusOr<notebook::ActionDetails>& details) {
   if (!details.ok()) return details.status();
   const NotebookTerminal terminal = NotebookTerminal::OfStdout();
   if (arguments.json) return Print(terminal.Plain(notebook::DetailsJson(*details)) + "\n");
@@ -69,12 +66,10 @@ NotebookOutcome ReportAction(const NotebookArguments& arguments,
 
 }  // namespace
 
-NotebookOutcome ShowNotebook(const NotebookArguments& arguments) {
+absl::Status ShowNotebook(const NotebookArguments& arguments) {
   notebook::ShowOptions options = {.raw = arguments.raw, .outputs = arguments.outputs};
   if (!arguments.lines.empty()) {
-    auto ranges = notebook::ParseLineRanges(arguments.lines);
-    if (!ranges.ok()) return Misused(std::string(ranges.status().message()));
-    options.lines = *std::move(ranges);
+    CELLAR_ASSIGN_OR_RETURN(options.lines, notebook::ParseLineRanges(arguments.lines));
   }
   CELLAR_ASSIGN_OR_RETURN(notebook::Shown shown, notebook::ShowFile(arguments.file, options));
   if (arguments.hash) return Print(shown.hash + "\n");
@@ -88,10 +83,11 @@ NotebookOutcome ShowNotebook(const NotebookArguments& arguments) {
   return Print(text);
 }
 
-NotebookOutcome ApplyNotebook(const NotebookArguments& arguments) {
+absl::Status ApplyNotebook(const NotebookArguments& arguments) {
   const bool from_stdin = arguments.source_file.empty();
   if (from_stdin && isatty(STDIN_FILENO) == 1) {
-    return Misused("missing content: give the edited text on stdin or --from FILE");
+    return absl::InvalidArgumentError(
+        "missing content: give the edited text on stdin or --from FILE");
   }
   CELLAR_ASSIGN_OR_RETURN(std::string text, ReadInput(arguments));
   CELLAR_ASSIGN_OR_RETURN(const notebook::FileApplied result,
@@ -104,7 +100,7 @@ NotebookOutcome ApplyNotebook(const NotebookArguments& arguments) {
                "\n");
 }
 
-NotebookOutcome EditNotebook(const NotebookArguments& arguments) {
+absl::Status EditNotebook(const NotebookArguments& arguments) {
   CELLAR_ASSIGN_OR_RETURN(const std::string source, ReadSource(arguments));
   if (IsContentMissing(arguments, source)) return ContentMissing();
   notebook::EditOptions options{.keep_outputs = arguments.keep_outputs};
@@ -113,7 +109,7 @@ NotebookOutcome EditNotebook(const NotebookArguments& arguments) {
                                                       options, SaveOptionsOf(arguments)));
 }
 
-NotebookOutcome InsertIntoNotebook(const NotebookArguments& arguments) {
+absl::Status InsertIntoNotebook(const NotebookArguments& arguments) {
   CELLAR_ASSIGN_OR_RETURN(const std::string source, ReadSource(arguments));
   if (IsContentMissing(arguments, source)) return ContentMissing();
   const CellType type = notebook::CellTypeFromName(arguments.type).value_or(CellType::kCode);
@@ -121,28 +117,27 @@ NotebookOutcome InsertIntoNotebook(const NotebookArguments& arguments) {
                                                           source, SaveOptionsOf(arguments)));
 }
 
-NotebookOutcome DeleteFromNotebook(const NotebookArguments& arguments) {
+absl::Status DeleteFromNotebook(const NotebookArguments& arguments) {
   return ReportAction(arguments, notebook::DeleteFromFile(arguments.file, arguments.cell,
                                                           SaveOptionsOf(arguments)));
 }
 
-NotebookOutcome NewNotebook(const NotebookArguments& arguments) {
+absl::Status NewNotebook(const NotebookArguments& arguments) {
   return notebook::NewFile(arguments.file);
 }
 
-NotebookOutcome ClearNotebook(const NotebookArguments& arguments) {
+absl::Status ClearNotebook(const NotebookArguments& arguments) {
   return notebook::ClearFile(arguments.file, SaveOptionsOf(arguments));
 }
 
-NotebookOutcome ConvertNotebook(const NotebookArguments& arguments) {
+absl::Status ConvertNotebook(const NotebookArguments& arguments) {
   const bool from_notebook = notebook::IsNotebookPath(arguments.file);
   if (from_notebook && arguments.other_file == "-") {
     CELLAR_ASSIGN_OR_RETURN(const std::string script, notebook::ScriptOfFile(arguments.file));
     return Print(NotebookTerminal::OfStdout().Plain(script));
   }
-  return {notebook::ConvertFile(arguments.file, arguments.other_file,
-                                {.keep_outputs = arguments.keep_outputs, .force = arguments.force}),
-          /*misused=*/from_notebook == notebook::IsNotebookPath(arguments.other_file)};
+  return notebook::ConvertFile(arguments.file, arguments.other_file,
+                               {.keep_outputs = arguments.keep_outputs, .force = arguments.force});
 }
 
 }  // namespace cellar::host

@@ -2,8 +2,8 @@
 // means of notebook/ and reports on stdout. Parses no argument lists.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <utility>
 
 #include "absl/status/status.h"
 
@@ -16,10 +16,9 @@ struct NotebookArguments {
   std::string cell;  // an index or an id
   std::string lines;
   std::string base;
-  std::string source;
+  std::optional<std::string> source;
   std::string source_file;
   std::string type;
-  bool has_source = false;
   bool raw = false;
   bool outputs = false;
   bool hash = false;
@@ -30,22 +29,13 @@ struct NotebookArguments {
   bool force = false;
 };
 
-// Done, failed on the file, or `misused`: asked for something that no file could give.
-struct NotebookOutcome {
-  NotebookOutcome(absl::Status status, bool misused = false)
-      : status(std::move(status)), misused(misused) {}
-
-  absl::Status status;
-  bool misused;
-};
-
-NotebookOutcome ShowNotebook(const NotebookArguments& arguments);
-NotebookOutcome ApplyNotebook(const NotebookArguments& arguments);
-NotebookOutcome EditNotebook(const NotebookArguments& arguments);
-NotebookOutcome InsertIntoNotebook(const NotebookArguments& arguments);
-NotebookOutcome DeleteFromNotebook(const NotebookArguments& arguments);
-NotebookOutcome NewNotebook(const NotebookArguments& arguments);
-NotebookOutcome ClearNotebook(const NotebookArguments& arguments);
-NotebookOutcome ConvertNotebook(const NotebookArguments& arguments);
+absl::Status ShowNotebook(const NotebookArguments& arguments);
+absl::Status ApplyNotebook(const NotebookArguments& arguments);
+absl::Status EditNotebook(const NotebookArguments& arguments);
+absl::Status InsertIntoNotebook(const NotebookArguments& arguments);
+absl::Status DeleteFromNotebook(const NotebookArguments& arguments);
+absl::Status NewNotebook(const NotebookArguments& arguments);
+absl::Status ClearNotebook(const NotebookArguments& arguments);
+absl::Status ConvertNotebook(const NotebookArguments& arguments);
 
 }  // namespace cellar::host

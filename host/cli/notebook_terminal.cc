@@ -1,13 +1,14 @@
 #include "host/cli/notebook_terminal.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 
+#include "host/console/colours.h"
 #include "host/console/terminal.h"
 #include "host/output/printable.h"
 #include "notebook/marker.h"
@@ -16,13 +17,6 @@ namespace cellar::host {
 namespace {
 
 constexpr size_t kPreviewLines = 20;
-
-constexpr std::string_view kReset = "\x1b[0m";
-constexpr std::string_view kBold = "\x1b[1m";
-constexpr std::string_view kDim = "\x1b[2m";
-constexpr std::string_view kCyan = "\x1b[1;36m";
-constexpr std::string_view kRed = "\x1b[31m";
-constexpr std::string_view kGreen = "\x1b[32m";
 
 // Calls `line_to_text` with each line, without its newline, and joins what it returns.
 template <typename LineToText>
@@ -53,7 +47,7 @@ std::string NotebookTerminal::CellText(std::string_view text) const {
     const std::optional<notebook::Marker> marker = notebook::ParseMarker(line);
     if (marker && marker->percents == 2) {
       in_outputs = !marker->type;
-      return Line(line, in_outputs ? kDim : kCyan);
+      return Line(line, in_outputs ? kDim : kBoldCyan);
     }
     return Line(line, in_outputs ? kDim : "");
   });
@@ -95,21 +89,16 @@ std::string NotebookTerminal::Line(std::string_view line, std::string_view colou
   return coloured += kReset;
 }
 
-bool WriteToStdout(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  // A reader that has seen enough, such as head, is no failure.
-  return (written && std::fflush(stdout) == 0) || errno == EPIPE;
-}
+void WriteToStdout(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void WriteToPager(std::string_view text) {
+  constexpr int kCannotRun = 126;  // of a shell; 127 when it does not find the program
   const char* named = std::getenv("PAGER");
   FILE* pager = popen(named != nullptr && *named != '\0' ? named : "less -R", "w");
-  if (pager == nullptr) {
-    WriteToStdout(text);
-    return;
-  }
+  if (pager == nullptr) return WriteToStdout(text);
   std::fwrite(text.data(), 1, text.size(), pager);
-  pclose(pager);
+  const int status = pclose(pager);
+  if (WIFEXITED(status) && WEXITSTATUS(status) >= kCannotRun) WriteToStdout(text);
 }
 
 }  // namespace cellar::host

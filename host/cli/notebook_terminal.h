@@ -30,9 +30,9 @@ class NotebookTerminal {
   bool has_colour_;
 };
 
-// False if not all could be written.
-bool WriteToStdout(std::string_view text);
-// Through $PAGER, or less.
+// That not all could be written is found out at the program's end, see ExitCodeAfterOutput().
+void WriteToStdout(std::string_view text);
+// Through $PAGER, or less; as it is when there is no such program.
 void WriteToPager(std::string_view text);
 
 }  // namespace cellar::host

@@ -49,15 +49,12 @@ absl::StatusOr<int> RunSharedSession(const ReplOptions& options) {
 
 int RunRepl(const ReplOptions& options) {
   if (!IsTerminal(STDIN_FILENO)) {
-    Complain(
+    return ComplainOf(
         absl::InvalidArgumentError("repl needs a terminal; to run a script: cellar eval -f FILE"));
-    return kExitUsage;
   }
   absl::StatusOr<int> exit_code =
       options.session.empty() ? RunOwnSession(options) : RunSharedSession(options);
-  if (exit_code.ok()) return *exit_code;
-  Complain(exit_code.status());
-  return kExitCannotRun;
+  return exit_code.ok() ? *exit_code : ComplainOf(exit_code.status());
 }
 
 }  // namespace

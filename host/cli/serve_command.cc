@@ -37,8 +37,7 @@ class StdioServer {
       if (server_) server_->InterruptCalls();
     });
     if (!status.ok()) {
-      Complain(status);
-      return kExitCannotRun;
+      return ComplainOf(status);
     }
     if (!unavailable_.ok()) {
       Serve(OfferWithout(unavailable_));
@@ -57,8 +56,7 @@ class StdioServer {
     absl::StatusOr<UniqueFd> in = Take(STDIN_FILENO);
     absl::StatusOr<UniqueFd> out = Take(STDOUT_FILENO);
     if (!in.ok() || !out.ok()) {
-      Complain(in.ok() ? out.status() : in.status());
-      exit_code_ = kExitCannotRun;
+      exit_code_ = ComplainOf(in.ok() ? out.status() : in.status());
       return desk_.Finish();
     }
     server_.emplace(console_->loop(), desk_.registry(), desk_.service(), bridge_,
@@ -71,8 +69,7 @@ class StdioServer {
 
   void OnLeft(const absl::Status& why) {
     if (!why.ok()) {
-      Complain(why);
-      exit_code_ = kExitCannotRun;
+      exit_code_ = ComplainOf(why);
     }
     desk_.Finish();
   }
@@ -93,10 +90,7 @@ int RunServe(const std::string& cwd, const std::string& interpreter) {
   const absl::Status unavailable = launch.status();
   absl::StatusOr<std::unique_ptr<Console>> console =
       Console::Create(launch.ok() ? *std::move(launch) : Launch());
-  if (!console.ok()) {
-    Complain(console.status());
-    return kExitCannotRun;
-  }
+  if (!console.ok()) return ComplainOf(console.status());
   return StdioServer(*std::move(console), query, unavailable).Run(check);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "host/cli/ask_daemon.h"
 #include "host/cli/opening.h"
 #include "host/console/call_printer.h"
 #include "host/console/complain.h"
@@ -13,7 +14,6 @@
 #include "host/console/foreground.h"
 #include "host/console/standard_output.h"
 #include "host/console/terminal.h"
-#include "host/eval/json_writer.h"
 #include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
 #include "host/serve/frame_fields.h"
@@ -60,7 +60,7 @@ class SharedCall {
              const std::vector<CallCell>& cells)
       : foreground_(foreground),
         images_(ArtifactsDirectory(env)),
-        printer_([this](int error) { Leave(ExitCodeOfLostOutput(error)); },
+        printer_([this](int error) { Leave(ComplainOfLostOutput(error)); },
                  {.loop = &foreground.loop(), .images = &images_}),
         link_(foreground.loop(), socket, {}) {
     printer_.Plan(cells);
@@ -159,17 +159,12 @@ absl::Status NoteOpening(const SharedEvalOptions& options, Call& call) {
 int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
   Call opened = call;
   absl::Status status = NoteOpening(options, opened);
-  if (!status.ok()) {
-    Complain(status);
-    return kExitUsage;
-  }
+  if (!status.ok()) return ComplainOf(status);
   // First, because Ctrl-C ends a client that waits for a daemon to start.
   absl::StatusOr<std::unique_ptr<Client>> client = DialOrStartDaemon(options.env);
   absl::StatusOr<std::unique_ptr<Foreground>> foreground = Foreground::Create();
-  if (!client.ok() || !foreground.ok()) {
-    Complain(client.ok() ? foreground.status() : client.status());
-    return kExitCannotRun;
-  }
+  if (!client.ok() || !foreground.ok())
+    return ComplainOf(client.ok() ? foreground.status() : client.status());
   for (const CallCell& cell : opened.cells) {
     if (!options.json && !cell.clamp_note.empty()) Complain(cell.clamp_note);
   }
@@ -177,10 +172,9 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
   absl::StatusOr<ordered_json> done = shared.Run(RequestFor(opened, options));
   if (!done.ok()) {
     if (shared.exit_code() != 0) return shared.exit_code();
-    Complain(done.status());
-    return kExitCannotRun;
+    return ComplainOf(done.status());
   }
-  if (std::optional<int> refused = RefusalExitCode(*done)) return *refused;
+  if (std::optional<int> refused = ComplainIfRefused(*done)) return *refused;
   if (TextIn(*done, "status") == "running" && !options.json) {
     std::printf("%s\n", TextIn((*done)["result"], "handle").c_str());
     return kExitFine;
@@ -192,29 +186,6 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
   }
   if (shared.exit_code() != 0) return shared.exit_code();
   return TextIn(*done, "status") == "ok" ? kExitFine : kExitFailed;
-}
-
-std::optional<int> RefusalExitCode(const ordered_json& done) {
-  if (TextIn(done, "status") != "refused") return std::nullopt;
-  const ordered_json error = done.value("error", ordered_json::object());
-  Complain(TextIn(error, "evalue"));
-  const std::string ename = TextIn(error, "ename");
-  const bool could_not = ename == "CannotRun" || ename == "Cancelled";
-  return could_not ? kExitCannotRun : kExitUsage;
-}
-
-int ShowResult(const ordered_json& done, bool json) {
-  if (std::optional<int> refused = RefusalExitCode(done)) return *refused;
-  const ordered_json result = done.value("result", ordered_json::object());
-  std::string text = TextIn(result, "text");
-  if (json) {
-    JsonWriter writer(IsTerminal(STDOUT_FILENO));
-    writer.Json(result.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
-    text = writer.Take();
-  }
-  if (const int lost = WriteOut(text + "\n"); lost != kExitFine) return lost;
-  const std::string status = TextIn(done, "status");
-  return status == "ok" || status == "running" ? kExitFine : kExitFailed;
 }
 
 }  // namespace cellar::host

@@ -1,12 +1,10 @@
 // `cellar eval -s`: one call on a session of the daemon, shown as a call in a host of one's own is.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "host/eval/call.h"
 #include "host/runtime/environment.h"
-#include "nlohmann/json.hpp"
 
 namespace cellar::host {
 
@@ -19,11 +17,5 @@ struct SharedEvalOptions {
 
 // The exit code.
 int RunSharedEval(const Call& call, const SharedEvalOptions& options);
-
-// The exit code of a request that was refused, after a complaint; nothing when it was not.
-std::optional<int> RefusalExitCode(const nlohmann::ordered_json& done);
-
-// Prints the result in a call's last frame, and returns the exit code.
-int ShowResult(const nlohmann::ordered_json& done, bool json);
 
 }  // namespace cellar::host

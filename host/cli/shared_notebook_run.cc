@@ -8,13 +8,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/base/clock.h"
 #include "host/base/status.h"
+#include "host/cli/ask_daemon.h"
 #include "host/cli/notebook_progress.h"
 #include "host/cli/opening.h"
-#include "host/cli/shared_eval.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
 #include "host/console/foreground.h"
+#include "host/output/spoken_duration.h"
 #include "host/runtime/environment.h"
 #include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
@@ -135,8 +137,8 @@ class FollowedRun : private CallObserver {
   absl::StatusOr<ordered_json> done_ = absl::CancelledError("");
 };
 
-int Report(const ordered_json& done, const std::string& expected_file) {
-  if (std::optional<int> refused = RefusalExitCode(done)) return *refused;
+int Report(const ordered_json& done, const std::string& expected_file, absl::Time started) {
+  if (std::optional<int> refused = ComplainIfRefused(done)) return *refused;
   const std::string file = TextIn(done, "file");
   const bool is_elsewhere = file != expected_file;
   if (const std::string why = TextIn(done, "not_saved"); !why.empty()) {
@@ -151,6 +153,7 @@ int Report(const ordered_json& done, const std::string& expected_file) {
   if (failed > 0) absl::StrAppend(&line, ", ", failed, " failed");
   const std::string status = TextIn(done, "status");
   if (status == "cancelled") line += ", interrupted";
+  absl::StrAppend(&line, ", ", SpokenDuration(MonotonicNow() - started));
   std::printf("%s\n", line.c_str());
   if (status == "cancelled") return kExitInterrupted;
   return status == "ok" && !is_elsewhere ? kExitFine : kExitFailed;
@@ -161,21 +164,21 @@ absl::StatusOr<int> Run(const SharedNotebookRun& run) {
   CELLAR_ASSIGN_OR_RETURN(const ordered_json request, RequestFor(run, env));
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, DialOrStartDaemon(env));
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Foreground> foreground, Foreground::Create());
+  const absl::Time started = MonotonicNow();
   FollowedRun followed(*foreground, client->socket(), run.request.allow_errors);
   absl::StatusOr<ordered_json> done = followed.Follow(request);
   if (followed.ended_by() != 0) return 128 + followed.ended_by();
   if (!done.ok()) return done.status();
   const std::string& file = run.request.output.empty() ? run.request.file : run.request.output;
-  return Report(*done, file[0] == '/' ? file : absl::StrCat(TextIn(request, "cwd"), "/", file));
+  return Report(*done, file[0] == '/' ? file : absl::StrCat(TextIn(request, "cwd"), "/", file),
+                started);
 }
 
 }  // namespace
 
 int RunSharedNotebook(const SharedNotebookRun& run) {
   absl::StatusOr<int> exit_code = Run(run);
-  if (exit_code.ok()) return *exit_code;
-  Complain(exit_code.status());
-  return kExitCannotRun;
+  return exit_code.ok() ? *exit_code : ComplainOf(exit_code.status());
 }
 
 }  // namespace cellar::host

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "host/console/exit_codes.h"
 #include "host/output/printable.h"
 
 namespace cellar::host {
@@ -12,5 +13,10 @@ void Complain(std::string_view words) {
 }
 
 void Complain(const absl::Status& status) { Complain(std::string(status.message())); }
+
+int ComplainOf(const absl::Status& status) {
+  Complain(status);
+  return ExitCodeFor(status);
+}
 
 }  // namespace cellar::host

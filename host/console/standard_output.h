@@ -5,9 +5,9 @@
 
 namespace cellar::host {
 
-// Of a program that `error`, an errno, keeps from writing its standard output: when the reader is
-// gone, that of one that SIGPIPE ends; else kExitCannotRun, after a complaint.
-int ExitCodeOfLostOutput(int error);
+// For a program that `error`, an errno, keeps from writing its standard output. Returns its exit
+// code: kExitReaderGone, about which there is nothing to complain, or kExitCannotRun.
+int ComplainOfLostOutput(int error);
 
 // Writes all of it. kExitFine, or the above.
 int WriteOut(std::string_view text);

@@ -244,7 +244,7 @@ absl::StatusOr<Interpreter> ChooseInterpreter(const InterpreterQuery& query) {
             : absl::StrCat("passed over ", candidate.path, " (", candidate.origin, "): ", why));
   }
   if (!chosen) {
-    return absl::NotFoundError(
+    return absl::UnavailableError(
         absl::StrCat("no usable Python ", own.minor, ": ", absl::StrJoin(warnings, "; ")));
   }
   chosen->warnings = std::move(warnings);

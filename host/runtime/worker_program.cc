@@ -64,9 +64,9 @@ absl::StatusOr<std::string> FindWorkerProgram(const WorkerProgramQuery& query) {
   for (const std::string& path : tried) {
     if (CheckExecutableFile(path).ok()) return path;
   }
-  return absl::NotFoundError(absl::StrCat("no worker program ", name, "; tried ",
-                                          absl::StrJoin(tried, ", "),
-                                          "; CELLAR_WORKER can name one"));
+  return absl::UnavailableError(absl::StrCat("no worker program ", name, "; tried ",
+                                             absl::StrJoin(tried, ", "),
+                                             "; CELLAR_WORKER can name one"));
 }
 
 }  // namespace cellar::host

@@ -165,7 +165,7 @@ absl::StatusOr<std::unique_ptr<Client>> DialOrStartDaemon(const Environment& env
     client = Dial(directory);
   }
   if (client.ok() && (*client)->protocol() != kLineProtocol) {
-    return absl::FailedPreconditionError(
+    return absl::UnavailableError(
         absl::StrCat("a daemon of version ", (*client)->version(),
                      " is running, and its sessions are open; end it with: cellar daemon stop"));
   }

@@ -27,6 +27,7 @@ std::string_view RefusalName(const absl::Status& status) {
     case absl::StatusCode::kInvalidArgument:
       return "InvalidRequest";
     case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kOutOfRange:
       return "NotFound";
     case absl::StatusCode::kFailedPrecondition:
       return "SessionRefused";

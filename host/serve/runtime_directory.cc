@@ -26,10 +26,10 @@ absl::Status CheckIsOurs(int fd, const std::string& path) {
   struct stat info;
   if (fstat(fd, &info) != 0) return ErrnoStatus(errno, "looking at " + path);
   if (info.st_uid != geteuid()) {
-    return absl::FailedPreconditionError(path + " belongs to another user");
+    return absl::PermissionDeniedError(path + " belongs to another user");
   }
   if ((info.st_mode & 077) != 0) {
-    return absl::FailedPreconditionError(path + " lets other users in; its mode must be 0700");
+    return absl::PermissionDeniedError(path + " lets other users in; its mode must be 0700");
   }
   return absl::OkStatus();
 }
@@ -47,7 +47,7 @@ absl::StatusOr<RuntimeDirectory> OpenRuntimeDirectory(const Environment& env) {
   }
   UniqueFd fd(open(directory.path.c_str(), O_DIRECTORY | O_NOFOLLOW | O_RDONLY | O_CLOEXEC));
   if (!fd && (errno == ELOOP || errno == ENOTDIR)) {
-    return absl::FailedPreconditionError(directory.path + " is not a directory");
+    return absl::PermissionDeniedError(directory.path + " is not a directory");
   }
   if (!fd) return ErrnoStatus(errno, "opening " + directory.path);
   CELLAR_RETURN_IF_ERROR(CheckIsOurs(fd.get(), directory.path));

@@ -1,4 +1,5 @@
 """`cellar eval` as a shell user and a program see it."""
+import gzip
 import json
 import os
 import signal
@@ -6,6 +7,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import zipfile
 
 from program import CELLAR, SLOWNESS, ProgramTest, Screen, Terminal, processes_of, wait_until, without_colour
 
@@ -35,6 +37,11 @@ class EvalText(ProgramTest):
     def test_streams_go_where_they_belong_and_bytes_pass_through_a_pipe_unchanged(self):
         code, out, err = self.run_cellar("eval", "import sys; print('\\x1b[1mo'); print('e', file=sys.stderr)")
         self.assertEqual((code, out, err), (0, "\x1b[1mo\n", "e\n"))
+
+    def test_newlines_are_those_that_a_cell_asks_for(self):
+        out = self.run_cellar("eval", r"import sys; sys.stdout.reconfigure(newline='\r\n'); print('a')",
+                              r"sys.stdout.reconfigure(newline='\r\n'); sys.stdout.reconfigure(newline='\n'); print('b')")[1]
+        self.assertEqual(out, "a\r\nb\n")
 
     def test_output_comes_while_the_cell_runs(self):
         process = self.start("eval", "import time; print('now', flush=True); time.sleep(60)", "--timeout", "0")
@@ -295,7 +302,7 @@ class EvalOptions(ProgramTest):
 
     def test_an_unknown_tool_mode_is_an_error(self):
         code, _, err = self.run_cellar("eval", "1", env={"PI_PY": "sometimes"})
-        self.assertEqual(code, 3)
+        self.assertEqual(code, 2)
         self.assertIn("PI_PY", err)
 
 
@@ -341,7 +348,7 @@ class EvalBadInput(ProgramTest):
         self.assertEqual(err, '  File "<cell 1>", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax\n')
 
     def test_missing_worker_program(self):
-        err = self.refused("eval", "1", code=3, env={"CELLAR_WORKER": "/no/such/worker"})
+        err = self.refused("eval", "1", code=2, env={"CELLAR_WORKER": "/no/such/worker"})
         self.assertIn("/no/such/worker", err)
 
     def test_a_worker_program_that_is_something_else(self):
@@ -429,6 +436,39 @@ class EvalLeavesNothing(ProgramTest):
 
     def test_of_children_that_a_finished_cell_left_running(self):
         self.assertEqual(self.run_cellar("eval", self.CHILDREN)[:2], (0, "ready\n"))
+
+    def test_files_that_no_cell_closed_are_whole(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cells = (f"import gzip, os, zipfile; os.chdir({folder!r}); text = open('text', 'w'); text.write('hello');",
+                     "def keep(files=[]): return files\n"  # of a function, which does not go
+                     "keep().append(gzip.open('gzip', 'wt')); keep()[0].write('hello')\n"
+                     "archive = zipfile.ZipFile('zip', 'w'); archive.writestr('name', 'hello')")
+            for run in (lambda: self.run_cellar("eval", *cells), lambda: self.run_in_session(*cells)):
+                self.assertEqual(run(), (0, "", ""))
+                with open(os.path.join(folder, "text")) as text:
+                    self.assertEqual(text.read(), "hello")
+                with gzip.open(os.path.join(folder, "gzip"), "rt") as text:
+                    self.assertEqual(text.read(), "hello")
+                with zipfile.ZipFile(os.path.join(folder, "zip")) as archive:
+                    self.assertEqual(archive.read("name"), b"hello")
+                for name in os.listdir(folder):
+                    os.remove(os.path.join(folder, name))
+
+    def run_in_session(self, *cells):
+        with tempfile.TemporaryDirectory() as runtime:
+            options = {"env": {"XDG_RUNTIME_DIR": runtime}}
+            result = self.run_cellar("eval", "-s", "x", *cells, **options)
+            self.run_cellar("close", "x", **options)
+            self.run_cellar("daemon", "stop", **options)
+            return result
+
+    def test_values_see_what_was_there_before_them_when_they_go(self):
+        self.assertEqual(self.run_cellar("eval", "import os; name = 'A'\nclass A:\n"
+                                         "    def __del__(self): print(name, os.sep)\na = A()"), (0, "A /\n", ""))
+
+    def test_a_thread_finds_its_variables_until_the_end(self):
+        self.assertEqual(self.run_cellar("eval", "import threading; n = 0\ndef count():\n    global n\n    while True: n += 1\n"
+                                         "threading.Thread(target=count, daemon=True).start()"), (0, "", ""))
 
     def test_exit_handlers_run_at_the_end(self):
         self.assertEqual(self.run_cellar("eval", "import atexit; atexit.register(lambda: print('bye'))\n1;")[1], "bye\n")

@@ -169,10 +169,10 @@ class SelectionTest(NotebookRunTest):
 
     def test_wrong_use(self):
         self.make("1")
-        for args in (["--param", "a"], ["--timeout", "-1"], ["--cell", "0", "--from", "0"], ["--no-such"]):
+        for args in (["--param", "a"], ["--timeout", "nan"], ["--cell", "0", "--from", "0"], ["--no-such"]):
             self.assertEqual(self.run_notebook(*args)[0], 2, args)
         for args in (["--cell", "7"], ["--interpreter", "/no/such"], ["--cwd", "/no/such"]):
-            self.assertEqual(self.run_notebook(*args)[0], 3, args)
+            self.assertEqual(self.run_notebook(*args)[0], 2, args)
 
     def test_a_notebook_in_another_language_is_refused(self):
         self.make("x <- 1", metadata={"kernelspec": {"language": "R", "name": "ir", "display_name": "R"}})
@@ -224,7 +224,7 @@ class FailureTest(NotebookRunTest):
         self.assertEqual(code, 1)
         self.assertIn("cell 0: timed out", out)
         self.assertEqual(self.outputs(0)[0], ("stdout", "begun\n"))
-        self.assertTrue(self.outputs(0)[1][1].endswith("timed out after 1 s"))
+        self.assertTrue(self.outputs(0)[1][1].endswith("timed out after 1 second"))
 
     def start_and_wait_for(self, *sources):
         """Starts the run; returns when the last cell is where its source says MARK."""
@@ -276,8 +276,26 @@ class FailureTest(NotebookRunTest):
     def test_a_folder_that_cannot_be_written(self):
         self.make("print(1)")
         code, out, err = self.run_notebook("--output", "/proc/no/such.ipynb")
-        self.assertEqual((code, out), (3, ""))
+        self.assertEqual((code, out), (2, ""))
         self.assertIn("/proc/no/such.ipynb", err)
+
+    def test_no_cell_runs_when_the_outputs_could_not_be_written(self):
+        self.make("open('ran', 'w').close()")
+        os.mkdir(os.path.join(self.folder, "directory"))
+        code, out, err = self.run_notebook("--output", os.path.join(self.folder, "directory"))
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("not a regular file", err)
+        if os.geteuid() != 0:  # who may write everything
+            os.chmod(self.path, 0o444)
+            code, out, err = self.run_notebook()
+            self.assertEqual((code, out), (3, ""))
+            self.assertIn("Permission denied", err)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "ran")))
+
+    def test_one_that_is_not_there_is_said_to_be_unreadable(self):
+        for path in ("no.ipynb", "/no/such/no.ipynb"):
+            self.assertEqual(self.run_cellar("notebook", "run", path, cwd=self.folder),
+                             (2, "", f"cellar: reading {path}: No such file or directory\n"))
 
     def test_a_reader_that_leaves_does_not_end_the_run(self):
         self.make("import time; time.sleep(0.3)", "print(1)")

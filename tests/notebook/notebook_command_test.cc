@@ -70,8 +70,8 @@ TEST_F(NotebookCommandTest, NewInsertShowEditDelete) {
 }
 
 TEST_F(NotebookCommandTest, MissingNotebookIsStartedByInsertAndApplyOnly) {
-  EXPECT_EQ(Run("show a.ipynb").exit_code, 1);
-  EXPECT_EQ(Run("edit a.ipynb 0 --source x").exit_code, 1);
+  EXPECT_EQ(Run("show a.ipynb").exit_code, 2);
+  EXPECT_EQ(Run("edit a.ipynb 0 --source x").exit_code, 2);
   EXPECT_EQ(Run("show a.ipynb").err,
             "cellar: notebook: reading a.ipynb: No such file or directory\n");
   ExpectDone("apply a.ipynb", "# %% [raw]\nx\n");
@@ -100,9 +100,9 @@ TEST_F(NotebookCommandTest, BaseRefusesAFileThatChanged) {
   hash.pop_back();
   ExpectDone("apply a.ipynb --base " + hash, "# %% [code] cell:0\ny\n");
   const Ran refused = Run("apply a.ipynb --base " + hash, "# %% [code] cell:0\nz\n");
-  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, StartsWith("cellar: notebook: a.ipynb: changed since base " + hash));
-  EXPECT_EQ(Run("edit a.ipynb 0 --source z --base " + hash).exit_code, 1);
+  EXPECT_EQ(Run("edit a.ipynb 0 --source z --base " + hash).exit_code, 2);
   EXPECT_EQ(Text(), "# %% [code] cell:0\ny\n");
 }
 
@@ -111,7 +111,7 @@ TEST_F(NotebookCommandTest, LinesAndRaw) {
   EXPECT_EQ(Run("show a.ipynb --lines 2-3,4").out, "1\n2\n3\n");
   EXPECT_EQ(Run("show a.ipynb --raw").out, ReadFile(folder_ / "a.ipynb"));
   EXPECT_EQ(Run("show a.ipynb --raw --lines 1").out, "{\n");
-  EXPECT_EQ(Run("show a.ipynb --lines 9").exit_code, 1);
+  EXPECT_EQ(Run("show a.ipynb --lines 9").exit_code, 2);
   EXPECT_EQ(Run("show a.ipynb --lines x").exit_code, 2);
 }
 
@@ -151,7 +151,7 @@ TEST_F(NotebookCommandTest, ConvertsToAScriptAndBack) {
   ExpectDone("apply a.ipynb", "# %% [code]\n%time x\n# %% [markdown]\n# T\n");
   ExpectDone("convert a.ipynb a.py");
   EXPECT_EQ(Run("convert a.ipynb -").out, ReadFile(folder_ / "a.py"));
-  EXPECT_EQ(Run("convert a.ipynb a.py").exit_code, 1);
+  EXPECT_EQ(Run("convert a.ipynb a.py").exit_code, 2);
   ExpectDone("convert a.ipynb a.py --force");
   ExpectDone("convert a.py b.ipynb");
   EXPECT_EQ(ReadFile(folder_ / "b.ipynb"), ReadFile(folder_ / "a.ipynb"));

@@ -54,12 +54,12 @@ TEST_F(WorkerProgramTest, IsAFile) {
 
 TEST_F(WorkerProgramTest, MustBeExecutable) {
   Write("prefix/bin/cellar-worker-3.0", "");
-  EXPECT_EQ(FindWorkerProgram(Query()).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(FindWorkerProgram(Query()).status().code(), absl::StatusCode::kUnavailable);
 }
 
 TEST_F(WorkerProgramTest, ListsWhatWasTried) {
   absl::Status status = FindWorkerProgram(Query()).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr(Path("prefix/libexec/cellar/cellar-worker-3.0")),
                     HasSubstr(Path("prefix/bin/cellar-worker-3.0")), HasSubstr("CELLAR_WORKER")));
