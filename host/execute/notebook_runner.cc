@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "host/output/spoken_duration.h"
 #include "notebook/cell_metadata.h"
 
 namespace cellar::host {
@@ -22,7 +23,7 @@ CellError ErrorOf(const CellOutcome& outcome, absl::Duration timeout) {
   }
   if (outcome.timed_out) {
     if (!text.ends_with('\n')) text += '\n';
-    absl::StrAppend(&text, "cellar: timed out after ", absl::ToDoubleSeconds(timeout), " s");
+    absl::StrAppend(&text, "cellar: ", TimedOutAfter(timeout));
   }
   return error;
 }
@@ -32,8 +33,7 @@ CellError ErrorOf(const CellOutcome& outcome, absl::Duration timeout) {
 NotebookRunner::NotebookRunner(EventLoop& loop, Session& session, notebook::Document document,
                                SaveTarget target, NotebookRunOptions options,
                                NotebookRunObserver& observer, DoneCallback done)
-    : loop_(loop),
-      session_(session),
+    : session_(session),
       document_(std::move(document)),
       options_(std::move(options)),
       observer_(observer),

@@ -23,8 +23,8 @@ namespace cellar::host {
 struct NotebookRunOptions {
   std::vector<size_t> cells;  // in the order they are to run
   absl::Duration timeout;     // of inactivity, for each cell; zero = none
-  bool allow_errors =
-      false;  // a cell that fails does not end the run, as long as the state is kept
+  // A cell that fails does not end the run, as long as the state is kept.
+  bool allow_errors = false;
 };
 
 struct NotebookRunResult {
@@ -92,7 +92,6 @@ class NotebookRunner : private CellObserver {
   void PutUpdated();
   void Finish();
 
-  EventLoop& loop_;
   Session& session_;
   ExecutedDocument document_;
   NotebookRunOptions options_;
