@@ -18,8 +18,8 @@
 #include "host/console/text_width.h"
 #include "host/eval/json_writer.h"
 #include "host/output/printable.h"
-#include "host/repl/standing.h"
 #include "host/serve/frame_fields.h"
+#include "host/serve/standing.h"
 
 namespace cellar::host {
 namespace {
@@ -114,7 +114,7 @@ int Move(const MoveOptions& options, ordered_json request) {
   absl::StatusOr<ordered_json> done = AskAbout(options.session, std::move(request));
   if (!done.ok()) return ExitCodeOf(done.status());
   if (std::optional<int> refused = RefusalExitCode(*done)) return *refused;
-  std::printf("%s\n", Printable(Told(StandingIn(*done))).c_str());
+  std::printf("%s\n", Printable(Describe(StandingIn(*done))).c_str());
   return kExitFine;
 }
 

@@ -9,14 +9,13 @@
 
 #include "absl/strings/numbers.h"
 #include "host/base/fds.h"
-#include "host/console/block_screen.h"
 #include "host/console/exit_codes.h"
 #include "host/console/terminal.h"
 #include "host/output/printable.h"
 #include "host/repl/highlight.h"
 #include "host/repl/prompt.h"
-#include "host/repl/standing.h"
 #include "host/runtime/environment.h"
+#include "host/serve/standing.h"
 
 namespace cellar::host {
 namespace {
@@ -235,7 +234,7 @@ void Prompt::RewindTo(uint32_t cell) {
   const auto rewind = [this, cell] {
     session_.Rewind(cell, [this](absl::StatusOr<Standing> standing) {
       if (standing.ok()) log().Rewind(standing->before_cell);
-      Say(standing.ok() ? Told(*standing) : std::string(standing.status().message()));
+      Say(standing.ok() ? Describe(*standing) : std::string(standing.status().message()));
       Show();
     });
   };
@@ -248,7 +247,7 @@ void Prompt::UndoFirstCell() {
     if (!session_.running_by().empty()) return Undo({});  // a second one has begun meanwhile
     session_.Reset([this](const absl::Status& status) {
       if (status.ok()) log().Rewind(1);
-      Say(status.ok() ? Told({.before_cell = 1}) + ": a fresh namespace"
+      Say(status.ok() ? Describe({.before_cell = 1}) + ": a fresh namespace"
                       : std::string(status.message()));
       Show();
     });
@@ -267,7 +266,7 @@ void Prompt::Branch(const std::string& name) {
   SayWhatItWaitsFor();
   session_.Branch(name, [this, name](absl::StatusOr<Standing> standing) {
     if (standing.ok()) logs_[name] = log();
-    Say(standing.ok() ? "branched: " + Told(*standing) + "; :switch " + name + " goes there"
+    Say(standing.ok() ? "branched: " + Describe(*standing) + "; :switch " + name + " goes there"
                       : std::string(standing.status().message()));
     Show();
   });

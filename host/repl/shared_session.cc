@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/base/status.h"
-#include "host/repl/standing.h"
+#include "host/serve/standing.h"
 #include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
 #include "host/serve/frame_fields.h"

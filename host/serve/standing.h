@@ -13,6 +13,6 @@ namespace cellar::host {
 Standing StandingIn(const nlohmann::ordered_json& done);
 
 // "the state is that of before cell 3; not carried over: a thread"
-std::string Told(const Standing& standing);
+std::string Describe(const Standing& standing);
 
 }  // namespace cellar::host

@@ -1,4 +1,4 @@
-#include "host/repl/standing.h"
+#include "host/serve/standing.h"
 
 #include <utility>
 
@@ -16,7 +16,7 @@ Standing StandingIn(const ordered_json& done) {
   return standing;
 }
 
-std::string Told(const Standing& standing) {
+std::string Describe(const Standing& standing) {
   std::string text = "the state is that of before cell " + std::to_string(standing.before_cell);
   const char* separator = "; not carried over: ";
   for (const std::string& phrase : standing.not_carried) {
