@@ -77,8 +77,8 @@ void AddConfigCommand(CLI::App& app, int* exit_code) {
   command->footer(
       "From the weakest to the strongest: the defaults, ~/.config/cellar/config.json (or under\n"
       "XDG_CONFIG_HOME), .cellar/config.json of the directory, variables (CELLAR_MAX_SESSIONS=8,\n"
-      "lists with commas; PI_PY for tool_mode), options. Lists of variables (env_allow, env_deny)\n"
-      "add up, and a directory's file cannot let secrets through to cells.");
+      "lists with commas; PI_PY for tool_mode), options. Entries of env_allow and env_deny\n"
+      "are taken from all of these, and a directory's file cannot let secrets through to cells.");
   command->callback([options, exit_code] { *exit_code = RunConfig(*options); });
 }
 
