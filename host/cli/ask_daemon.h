@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "host/console/complain.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
@@ -17,12 +16,6 @@ absl::StatusOr<nlohmann::ordered_json> AskDaemon(nlohmann::ordered_json request)
 // What it says of a request that was refused is complained about; the exit code. Nothing when it
 // was not refused.
 std::optional<int> ComplainIfRefused(const nlohmann::ordered_json& done);
-
-// The same by their former names.
-inline int ExitCodeOf(const absl::Status& status) { return ComplainOf(status); }
-inline std::optional<int> RefusalExitCode(const nlohmann::ordered_json& done) {
-  return ComplainIfRefused(done);
-}
 
 // Prints the result in a call's last frame, and returns the exit code.
 int ShowResult(const nlohmann::ordered_json& done, bool json);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host/cli/ask_daemon.h"
-#include "host/cli/shared_eval.h"
+#include "host/console/complain.h"
 #include "host/console/exit_codes.h"
 #include "host/console/standard_output.h"
 #include "host/console/terminal.h"
@@ -73,7 +73,7 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows) {
 
 int ListSessions(bool json) {
   absl::StatusOr<ordered_json> done = AskDaemon({{"type", "sessions"}});
-  if (!done.ok() && !absl::IsNotFound(done.status())) return ExitCodeOf(done.status());
+  if (!done.ok() && !absl::IsNotFound(done.status())) return ComplainOf(done.status());
   const ordered_json sessions =
       done.ok() ? done->value("sessions", ordered_json::array()) : ordered_json::array();
   if (json) {
@@ -97,9 +97,9 @@ absl::StatusOr<ordered_json> AskAbout(const std::string& session, ordered_json r
 
 int AskAboutSession(const std::string& type, const std::string& session) {
   absl::StatusOr<ordered_json> done = AskAbout(session, {{"type", type}});
-  if (!done.ok()) return ExitCodeOf(done.status());
+  if (!done.ok()) return ComplainOf(done.status());
   if (done->value("interrupted", true) == false) std::printf("no cell was running\n");
-  return RefusalExitCode(*done).value_or(kExitFine);
+  return ComplainIfRefused(*done).value_or(kExitFine);
 }
 
 struct MoveOptions {
@@ -112,8 +112,8 @@ struct MoveOptions {
 int Move(const MoveOptions& options, ordered_json request) {
   if (options.cell) request["cell"] = *options.cell;
   absl::StatusOr<ordered_json> done = AskAbout(options.session, std::move(request));
-  if (!done.ok()) return ExitCodeOf(done.status());
-  if (std::optional<int> refused = RefusalExitCode(*done)) return *refused;
+  if (!done.ok()) return ComplainOf(done.status());
+  if (std::optional<int> refused = ComplainIfRefused(*done)) return *refused;
   std::printf("%s\n", Printable(Describe(StandingIn(*done))).c_str());
   return kExitFine;
 }
