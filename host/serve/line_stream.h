@@ -39,8 +39,8 @@ class LineStream {
   LineStream(const LineStream&) = delete;
 
   void Start();
-  // Takes the newline too. What is sent in one turn of the loop is written at its end, in one piece:
-  // the client wakes up once.
+  // Takes the newline too. What is sent in one turn of the loop is written at its end, in one
+  // piece: the client wakes up once.
   void Send(std::string_view line);
   bool drained() const { return outbox_.empty(); }
   // Reads no more.

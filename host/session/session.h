@@ -258,6 +258,7 @@ class Session : private WorkerListener, private BridgeListener {
   void TellNotBegun(RunningCell& cell);
   void ExpectBegin();
   void ExpectBeginWithin(absl::Duration time);
+  void MakeWay(RunningCell& cell);
   void Settle(RunningCell& cell);
   void FinishCell(RunningCell& cell);
   bool FoundDead(const WorkerExit& exit);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/base/clock.h"
+#include "host/output/spoken_duration.h"
 #include "host/session/session.h"
 
 namespace cellar::host {
@@ -103,8 +104,21 @@ void Session::ExpectBeginWithin(absl::Duration time) {
     if (!waits && !running_value_) return;
     const bool is_late = !cells_.OuterRuns() || MonotonicNow() - cells_.outer->started >= time;
     if (is_late) worker_->Continue();
+    if (waits && worker_ready_) MakeWay(*cells_.outer);
     ExpectBeginWithin(is_late ? std::min(2 * time, kBeginLookEvery) : time);
   });
+}
+
+// Half of its time is as long as a task of an earlier cell may keep a cell from beginning: then it
+// has the other half.
+void Session::MakeWay(RunningCell& cell) {
+  const absl::Duration waited = MonotonicNow() - cell.started;
+  if (cell.request.timeout <= absl::ZeroDuration() || waited < cell.request.timeout / 2) return;
+  if (cell.ladder != nullptr || std::exchange(cell.made_way, true)) return;
+  worker_->MakeWay(cell.number());
+  cell.outcome.notices.push_back(
+      absl::StrCat("something that an earlier cell left kept this one from beginning for ",
+                   SpokenDuration(waited), ", and was interrupted"));
 }
 
 void Session::RestartTimeout(RunningCell& cell) {

@@ -46,6 +46,9 @@ struct RingHeader {
   std::atomic<uint32_t> interrupt_target;
   // The host's: the copy (Copy::request) whose fork hooks the insistent signal is to end.
   std::atomic<uint32_t> copy_target;
+  // The host's: the cell that the insistent signal is to make way for, if something keeps it from
+  // beginning.
+  std::atomic<uint32_t> way_target;
   alignas(64) std::atomic<uint32_t> pipes_generation;  // the host's; odd while it reads a pipe
   std::atomic<uint64_t> out_read;                      // bytes the host has taken from the pipes
   std::atomic<uint64_t> err_read;

@@ -110,6 +110,12 @@ void Worker::Insist(uint32_t cell) {
   SignalWorker(wire::InsistSignal(), false);
 }
 
+void Worker::MakeWay(uint32_t cell) {
+  timeline_.shared().way_target.store(cell);
+  SignalWorker(SIGCONT, false);
+  SignalWorker(wire::InsistSignal(), false);
+}
+
 void Worker::Continue() { SignalWorker(SIGCONT, false); }
 
 void Worker::DumpStacks() {

@@ -73,6 +73,8 @@ class Worker : private ChannelListener {
   void RepeatInterrupt(uint32_t cell);
   // As Interrupt, through a signal that a cell cannot have replaced by accident.
   void Insist(uint32_t cell);
+  // Ends what an earlier cell has left, if that keeps the worker from beginning this one.
+  void MakeWay(uint32_t cell);
   // Lets it go on if it was stopped.
   void Continue();
   // Makes the worker write its Python stacks, to be part of WorkerExit.

@@ -12,7 +12,9 @@
 namespace cellar::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class BackgroundTest : public WorkerTest {};
@@ -74,6 +76,24 @@ TEST_F(BackgroundTest, WhatATaskOfTheCellItselfPrintsIsTheCells) {
       Run("import asyncio\nasync def say(): print('mine')\nawait asyncio.create_task(say())\n"
           "await asyncio.to_thread(print, 'mine too')"),
       Prints("mine\nmine too\n"));
+}
+
+TEST_F(BackgroundTest, ATaskThatHoldsTheLoopIsEndedForTheNextCell) {
+  ScratchDirectory scratch;
+  const std::string mark = scratch.path() + "/holds";
+  Run("x = 1\nimport asyncio, time\n"
+      "async def hold():\n  await asyncio.sleep(0)\n  open('" +
+      mark +
+      "', 'w').close()\n"
+      "  while True: time.sleep(1)\n"
+      "task = asyncio.ensure_future(hold())");
+  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(mark); }));
+  auto next = session().Run("x", {.timeout = absl::Seconds(2 * kSlowness)});
+  ASSERT_TRUE(next.ok()) << next.status();
+  EXPECT_THAT(*next, ResultIs("1"));
+  EXPECT_EQ(next->state, StateAfter::kKept);
+  EXPECT_THAT(next->notices, Contains(HasSubstr("kept this one from beginning")));
+  EXPECT_THAT(Run("task.done()"), ResultIs("True"));
 }
 
 TEST_F(BackgroundTest, BackgroundOutputSurvivesTheDeathOfTheWorker) {

@@ -18,6 +18,13 @@ async def spin():
     while True: await asyncio.sleep(0)
 await spin()
 
+# %% TaskThatHoldsTheLoop | completes
+import asyncio, time
+async def hold():
+    await asyncio.sleep(0.1)
+    while True: time.sleep(10)
+asyncio.ensure_future(hold())
+
 # %% LockTakenTwice | interrupted | says "state kept" | time-out 300 ms
 import threading
 lock = threading.Lock()
