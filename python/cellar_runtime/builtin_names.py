@@ -5,7 +5,7 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import builtins
 
 import _cellar
-from cellar_runtime import guard
+from cellar_runtime import untrusted
 
 _NAMES, _WHOLE, _MISSING = builtins.__dict__, builtins.__dict__.copy(), object()
 _version = _cellar.dict_version
@@ -42,4 +42,4 @@ class BuiltinNames:
 
     def put_back_failing(self, codes: set[int]) -> list[str]:
         """After an error that came through these: functions of cells among them."""
-        return self.put_back([name for name in self.changed() if id(guard.code_of(_NAMES.get(name))) in codes])
+        return self.put_back([name for name in self.changed() if id(untrusted.code_of(_NAMES.get(name))) in codes])

@@ -6,7 +6,7 @@ import os
 import sys
 
 import _cellar
-from cellar_runtime import guard, tracebacks
+from cellar_runtime import tracebacks, untrusted
 
 _exit, _CancelledError = os._exit, asyncio.CancelledError
 _guarded, _was_interrupted = _cellar.guarded, _cellar.was_interrupted
@@ -26,8 +26,8 @@ def send(cell: int, error: BaseException) -> bool:
         ename, evalue, text, exit_code = _guarded(tracebacks.format_error, error)
     except BaseException as second:
         # Interrupted while a hostile __str__ was running, most likely.
-        ename = guard.type_name(type(error))
-        evalue = f"<not shown: {guard.type_name(type(second))} while it was formatted>"
+        ename = untrusted.type_name(type(error))
+        evalue = f"<not shown: {untrusted.type_name(type(second))} while it was formatted>"
         text, exit_code = f"{ename}: {evalue}\n", None
     _cellar.send_error(cell, *(part.encode("utf-8", "backslashreplace") for part in (ename, evalue, text)), exit_code)
     return interrupted

@@ -7,7 +7,7 @@ import os
 from io import StringIO
 from stat import S_ISREG
 
-from cellar_runtime import guard
+from cellar_runtime import untrusted
 
 MAX_FILE_BYTES = 16 << 20
 
@@ -25,7 +25,7 @@ def register(name: str, text: str) -> None:
     _sources[name] = entry
     try:
         linecache.cache[name] = entry
-    except guard.FAILURES:  # a cell has replaced it; tracebacks are then without lines
+    except untrusted.FAILURES:  # a cell has replaced it; tracebacks are then without lines
         pass
 
 

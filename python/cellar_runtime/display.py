@@ -9,7 +9,7 @@ __builtins__ = __import__("builtins").__dict__.copy()
 from collections.abc import Callable
 from os import urandom
 
-from cellar_runtime import guard, mime, safe_json
+from cellar_runtime import mime, safe_json, untrusted
 
 STATUS_MIME = "application/x-cellar-status"
 MAX_BUNDLE_BYTES = 64 << 20
@@ -119,7 +119,7 @@ def publish_bundle(kind: str, data: dict, metadata: dict, display_id: str = "") 
     if len(encoded_metadata) > MAX_BUNDLE_BYTES:
         encoded_metadata = b"{}"
     entries = _within_limit(_entries(data), MAX_BUNDLE_BYTES - len(encoded_metadata))
-    _publish(kind, entries, encoded_metadata, guard.valid_text(guard.safe_str(display_id)))
+    _publish(kind, entries, encoded_metadata, untrusted.valid_text(untrusted.safe_str(display_id)))
 
 
 def publish_encoded(kind: str, entries: list[Entry], metadata: bytes, display_id: str) -> None:
@@ -132,7 +132,7 @@ def _new_id() -> str:
 
 
 def _bundle(obj: object, include, exclude) -> tuple[dict, dict]:
-    if guard.is_one_of(type(obj), (dict, list, tuple)) and not include and not exclude:
+    if untrusted.is_one_of(type(obj), (dict, list, tuple)) and not include and not exclude:
         return mime.plain(obj)
     return mime.bundle_of(obj, include, exclude)
 
@@ -158,7 +158,7 @@ def _within_limit(entries: list[Entry], room: int) -> list[Entry]:
             kept.append((name, kind, payload))
         else:
             notes.append(
-                f"[{guard.cut_end(name, 100)} left out: {len(payload)} bytes, more than a display"
+                f"[{untrusted.cut_end(name, 100)} left out: {len(payload)} bytes, more than a display"
                 f" of {MAX_BUNDLE_BYTES} bytes can hold]"
             )
     return _with_notes(kept, notes) if notes else kept
@@ -167,5 +167,5 @@ def _within_limit(entries: list[Entry], room: int) -> list[Entry]:
 def _with_notes(entries: list[Entry], notes: list[str]) -> list[Entry]:
     texts = [payload for name, _, payload in entries if name == mime.TEXT_PLAIN]
     others = [entry for entry in entries if entry[0] != mime.TEXT_PLAIN]
-    note = guard.cut_end("\n".join(notes), 64 * 1024)
-    return [(mime.TEXT_PLAIN, mime.KIND_TEXT, b"\n".join([*texts, guard.utf8(note)])), *others]
+    note = untrusted.cut_end("\n".join(notes), 64 * 1024)
+    return [(mime.TEXT_PLAIN, mime.KIND_TEXT, b"\n".join([*texts, untrusted.utf8(note)])), *others]

@@ -7,7 +7,7 @@ from _io import (
 from time import monotonic, sleep
 
 import _cellar
-from cellar_runtime import guard
+from cellar_runtime import untrusted
 from cellar_runtime.library import MODULES
 
 _WAIT_S = 0.7  # a child that a cell forked may hold the tracker back, and ends only after this process
@@ -22,7 +22,7 @@ def flush_files() -> None:
     like gzip's. Text first, then what may stand between it and a file's own buffer."""
     files = _cellar.live_objects((_IOBase,), False)
     files.reverse()  # one that writes through another was made after it
-    others = [file for file in files if not guard.is_one_of(type(file), (*_TEXT, *_BUFFERED, *_WITHOUT_BUFFER))]
+    others = [file for file in files if not untrusted.is_one_of(type(file), (*_TEXT, *_BUFFERED, *_WITHOUT_BUFFER))]
     for method, kind in (("flush", _of(files, _TEXT)), ("close", others), ("flush", _of(files, _BUFFERED))):
         for file in kind:
             try:
@@ -32,7 +32,7 @@ def flush_files() -> None:
 
 
 def _of(files, types):
-    return [file for file in files if guard.is_one_of(type(file), types)]
+    return [file for file in files if untrusted.is_one_of(type(file), types)]
 
 
 def stop_resource_tracker() -> None:

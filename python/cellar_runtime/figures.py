@@ -9,7 +9,7 @@ from io import BytesIO
 from os import environ
 from weakref import WeakSet
 
-from cellar_runtime import display, guard, import_hooks, mime
+from cellar_runtime import display, import_hooks, mime, untrusted
 from cellar_runtime.library import MODULES
 
 _PYPLOT = "matplotlib.pyplot"
@@ -31,7 +31,7 @@ def flush_figures() -> None:
     if _PYPLOT in MODULES and MODULES[_PYPLOT] is not _given_up:
         try:
             _show_open_figures()
-        except guard.FAILURES:
+        except untrusted.FAILURES:
             pass  # a pyplot that the cell took apart has nothing to show
         finally:
             _shown.clear()
@@ -60,9 +60,9 @@ def _figure_bundle(figure) -> dict:
     buffer = BytesIO()
     try:
         figure.savefig(buffer, format="png", bbox_inches="tight")
-    except guard.FAILURES as failure:
-        reason = f"{guard.type_name(type(failure))}: {guard.safe_str(failure)}"
-        return {mime.TEXT_PLAIN: f"{guard.safe_repr(figure)} could not be drawn: {reason}"}
+    except untrusted.FAILURES as failure:
+        reason = f"{untrusted.type_name(type(failure))}: {untrusted.safe_str(failure)}"
+        return {mime.TEXT_PLAIN: f"{untrusted.safe_repr(figure)} could not be drawn: {reason}"}
     return {"image/png": buffer.getvalue()}
 
 

@@ -3,7 +3,7 @@ answered once."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import _cellar
-from cellar_runtime import guard, late_import, values
+from cellar_runtime import late_import, untrusted, values
 
 _JSON, _BYTES, _ABSENT, _FAILED = 0, 1, 2, 3  # wire::ValueKind
 _NO_VALUE = object()
@@ -15,7 +15,7 @@ def bind(names: dict, request: int, name: str, is_json: bool, data: bytes) -> No
             raise ValueError(f"{name!r} is not a name")
         names[name] = values.decode(is_json, data)
     except Exception as error:
-        _fail(request, guard.safe_str(error))
+        _fail(request, untrusted.safe_str(error))
     else:
         _cellar.send_value(request, _ABSENT, b"")
 
@@ -28,7 +28,7 @@ def read(names: dict, request: int, name: str) -> None:
     try:
         is_json, data = values.encode(value)
     except BaseException as error:  # of the value's own methods
-        _fail(request, f"{name} is a {guard.type_name(type(value))} that JSON cannot hold: {guard.safe_str(error)}")
+        _fail(request, f"{name} is a {untrusted.type_name(type(value))} that JSON cannot hold: {untrusted.safe_str(error)}")
         return
     try:
         _cellar.send_value(request, _JSON if is_json else _BYTES, data)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from types import ModuleType
 
-from cellar_runtime import guard
+from cellar_runtime import untrusted
 
 _callbacks: dict[str, Callable[[ModuleType], None]] = {}
 
@@ -56,7 +56,7 @@ def _hook(loader, name: str) -> None:
 def _run(callback, module: ModuleType) -> None:
     try:
         callback(module)
-    except guard.FAILURES:
+    except untrusted.FAILURES:
         pass
 
 

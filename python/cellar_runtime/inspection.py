@@ -5,7 +5,7 @@ import ast
 import inspect
 import re
 
-from cellar_runtime import cell_sources, guard, static_lookup
+from cellar_runtime import cell_sources, static_lookup, untrusted
 from cellar_runtime.static_lookup import MISSING
 
 MAX_TEXT_CHARS = 200_000
@@ -29,13 +29,13 @@ def inspect_at(names: dict, text: str, cursor: int, with_source: bool) -> dict:
 def facts(name: str, value, with_source: bool) -> dict:
     """All that is known of an object without running code of it; empty where nothing is."""
     signature = static_lookup.signature(value)
-    is_shown = guard.is_one_of(type(value), _SHOWN_BY_REPR)
-    found = {"name": name, "type": guard.type_name(type(value)), "kind": static_lookup.kind(value),
+    is_shown = untrusted.is_one_of(type(value), _SHOWN_BY_REPR)
+    found = {"name": name, "type": untrusted.type_name(type(value)), "kind": static_lookup.kind(value),
              "signature": f"{name.rpartition('.')[2]}{signature}" if signature else "",
-             "docstring": guard.cut_end(static_lookup.docstring(value), MAX_TEXT_CHARS),
-             "value": guard.cut_end(repr(value), _MAX_VALUE_CHARS) if is_shown else ""}
+             "docstring": untrusted.cut_end(static_lookup.docstring(value), MAX_TEXT_CHARS),
+             "value": untrusted.cut_end(repr(value), _MAX_VALUE_CHARS) if is_shown else ""}
     if with_source:
-        found["source"] = guard.cut_end(_source(value), MAX_TEXT_CHARS)
+        found["source"] = untrusted.cut_end(_source(value), MAX_TEXT_CHARS)
     return found
 
 
@@ -80,7 +80,7 @@ def _source(value):
 
 def _source_of_class(cls):
     """inspect does not find what a cell has defined, since a cell is no file; the newest cell that has it is right."""
-    name = guard.type_name(cls)
+    name = untrusted.type_name(cls)
     for lines in cell_sources.newest_first():
         text = "".join(lines)
         if f"class {name}" not in text:

@@ -10,7 +10,7 @@ import time
 from errno import EINVAL
 
 import _cellar
-from cellar_runtime import guard, tracebacks
+from cellar_runtime import tracebacks, untrusted
 from cellar_runtime.builtin_names import BuiltinNames
 from cellar_runtime.library import SYS, Library
 from cellar_runtime.loop_parts import LoopParts
@@ -142,7 +142,7 @@ class Integrity:
         """Whether the error arose in one of the hooks."""
         codes = tracebacks.codes_of(error)
         self._repaired_since += self._builtins.put_back_failing(codes)
-        return any(id(guard.code_of(hook)) in codes for hook in hooks)
+        return any(id(untrusted.code_of(hook)) in codes for hook in hooks)
 
     def flush(self) -> list[str]:
         """Flushes what the cell wrote, also into a stream that it put in the place of ours. What could not be written, one
@@ -188,8 +188,8 @@ def _flush(stream, name, failures):
         flush = getattr(stream, "flush", None)
         if callable(flush) and not getattr(stream, "closed", False):
             flush()
-    except guard.FAILURES as error:
-        failures.append(f"sys.{name} could not be flushed: {guard.describe(error)}")
+    except untrusted.FAILURES as error:
+        failures.append(f"sys.{name} could not be flushed: {untrusted.describe(error)}")
 
 
 def _restore_clock(repaired):
@@ -197,7 +197,7 @@ def _restore_clock(repaired):
     is_clock = False
     try:
         is_clock = type(_guarded(_TIME["monotonic"])) is float
-    except guard.FAILURES:
+    except untrusted.FAILURES:
         pass
     finally:  # also when it hangs, and is interrupted
         if not is_clock:

@@ -7,7 +7,7 @@ import threading
 from _thread import LockType as _LockType, RLock as _RLock
 
 import _cellar
-from cellar_runtime import guard
+from cellar_runtime import untrusted
 
 _Condition, _Event, _Lock, _Semaphore = threading.Condition, threading.Event, threading.Lock, threading.Semaphore
 
@@ -38,7 +38,7 @@ class LostThreads:
         for thread in threading.enumerate():
             if thread.ident == main:
                 continue
-            self.names.append(guard.valid_text(guard.safe_str(thread.name)))
+            self.names.append(untrusted.valid_text(untrusted.safe_str(thread.name)))
             if pool_module is not None and getattr(thread, "_target", None) is pool_module._worker:
                 self._pools.append(thread._args[0])
                 self._running.append(_work_of(frames.get(thread.ident), pool_module))

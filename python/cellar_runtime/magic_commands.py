@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 
-from cellar_runtime import display, guard, shell, timing
+from cellar_runtime import display, shell, timing, untrusted
 
 COMMANDS = "__cellar__"  # the name under which rewritten code finds Commands
 LINE_MAGICS = ("cd", "env", "load", "ls", "lsmagic", "matplotlib", "pip", "pwd", "reset", "run", "time", "timeit", "who",
@@ -158,14 +158,14 @@ class Commands:
     def who(self, kind):
         """The names that cells have bound, or those of one type."""
         names = [name for name, value in self._namespace.user_items().items()
-                 if not kind or guard.type_name(type(value)) == kind]
+                 if not kind or untrusted.type_name(type(value)) == kind]
         print("  ".join(names) or "no names")
 
     def whos(self, kind):
         """As who, with types and values."""
-        rows = [(name, guard.type_name(type(value)), _summary(value))
+        rows = [(name, untrusted.type_name(type(value)), _summary(value))
                 for name, value in self._namespace.user_items().items()
-                if not kind or guard.type_name(type(value)) == kind]
+                if not kind or untrusted.type_name(type(value)) == kind]
         if not rows:
             print("no names")
             return
@@ -322,4 +322,4 @@ def _unquoted(text):
 
 
 def _summary(value):
-    return guard.cut_end(" ".join(guard.safe_repr(value).split()), _MAX_SHOWN_CHARS)
+    return untrusted.cut_end(" ".join(untrusted.safe_repr(value).split()), _MAX_SHOWN_CHARS)

@@ -10,7 +10,7 @@ from binascii import a2b_base64
 from collections.abc import Callable
 from io import BytesIO
 
-from cellar_runtime import guard, safe_json
+from cellar_runtime import safe_json, untrusted
 from cellar_runtime.pretty import pretty
 
 TEXT_PLAIN = "text/plain"
@@ -56,7 +56,7 @@ def bundle_of(obj: object, include=None, exclude=None) -> tuple[dict, dict]:
     `text/plain` is always there unless filtered out. A method that fails or gives None is skipped.
     """
     data, metadata = {}, {}
-    if not guard.is_one_of(type(obj), _PLAIN_TYPES) and _has_methods(obj):
+    if not untrusted.is_one_of(type(obj), _PLAIN_TYPES) and _has_methods(obj):
         _add_bundle(data, metadata, _call_bundle_method(obj, include, exclude))
         for method, mime in _METHODS:
             if mime not in data and _is_wanted(mime, include, exclude):
@@ -77,7 +77,7 @@ def clean_bundle(data: dict) -> dict:
     """A bundle from outside with valid names and values of the form `encode` takes, no None."""
     cleaned = {}
     for mime, value in data.items():
-        mime = guard.valid_text(guard.safe_str(mime))
+        mime = untrusted.valid_text(untrusted.safe_str(mime))
         value = _wire_value(mime, value)
         if value is not None:
             cleaned[mime] = value
@@ -88,7 +88,7 @@ def encode(mime: str, value: object) -> tuple[int, bytes]:
     """One entry's kind and bytes."""
     if not _is_json(mime):
         if type(value) is str:
-            return KIND_TEXT, guard.utf8(value)
+            return KIND_TEXT, untrusted.utf8(value)
         if type(value) is bytes:
             return KIND_RAW, value
     return KIND_JSON, safe_json.dumps(value)
@@ -102,7 +102,7 @@ def _has_methods(obj: object) -> bool:
         getattr(obj, _NO_SUCH_METHOD)
     except AttributeError:
         return True
-    except guard.FAILURES:
+    except untrusted.FAILURES:
         return False
     return False
 
@@ -112,7 +112,7 @@ def _call(obj: object, method: str) -> object:
     try:
         bound = getattr(obj, method, None)
         return bound() if callable(bound) else None
-    except guard.FAILURES:
+    except untrusted.FAILURES:
         return None
 
 
@@ -125,10 +125,10 @@ def _call_bundle_method(obj: object, include, exclude) -> object:
         try:
             return bound(include=include, exclude=exclude)
         except TypeError as error:
-            if "keyword argument" not in guard.safe_str(error):  # of its body, then, and not of the call
+            if "keyword argument" not in untrusted.safe_str(error):  # of its body, then, and not of the call
                 raise
             return bound()
-    except guard.FAILURES:
+    except untrusted.FAILURES:
         return None
 
 
@@ -138,7 +138,7 @@ def _add_bundle(data: dict, metadata: dict, given: object) -> None:
         if isinstance(given, dict):
             data.update(clean_bundle(given))
         metadata.update(given_metadata)
-    except guard.FAILURES:  # a dict subclass with methods of its own
+    except untrusted.FAILURES:  # a dict subclass with methods of its own
         pass
 
 
@@ -152,13 +152,13 @@ def _add_method(data: dict, metadata: dict, mime: str, given: object) -> None:
 
 
 def _add_formatted(data: dict, obj: object) -> None:
-    for name in guard.qualified_names(type(obj)):
+    for name in untrusted.qualified_names(type(obj)):
         if name in _formatters:
             formatter, only = _formatters[name]
             try:
                 if only not in data:
                     data.update({**formatter(obj), **data})
-            except guard.FAILURES:
+            except untrusted.FAILURES:
                 pass
             return
 

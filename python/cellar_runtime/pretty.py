@@ -9,7 +9,7 @@ __builtins__ = __import__("builtins").__dict__.copy()
 from collections import Counter, OrderedDict, defaultdict, deque
 from itertools import islice
 
-from cellar_runtime import guard
+from cellar_runtime import untrusted
 
 MAX_COLUMNS = 79
 MAX_ITEMS = 1000
@@ -24,9 +24,9 @@ def pretty(obj: object) -> str:
     """The text of obj, at most MAX_CHARS characters and a mark. Fails only when interrupted."""
     try:
         text = _Layout().text_of(obj)
-    except guard.FAILURES:  # a container that changed while it was read
-        text = guard.safe_repr(obj)
-    return guard.cut_end(text, MAX_CHARS)
+    except untrusted.FAILURES:  # a container that changed while it was read
+        text = untrusted.safe_repr(obj)
+    return untrusted.cut_end(text, MAX_CHARS)
 
 
 class _Group:
@@ -58,7 +58,7 @@ class _Layout:
     def _node(self, obj: object, depth: int) -> "str | _Group":
         parts_of = _parts_for(type(obj))
         if parts_of is None:
-            text = guard.safe_repr(obj)
+            text = untrusted.safe_repr(obj)
             self._chars += len(text) + 2
             return text
         opening, values, closing, is_mapping = parts_of(obj)
@@ -120,7 +120,7 @@ def _sorted(values: "set | frozenset") -> object:
         return values
     try:
         return sorted(values)
-    except guard.FAILURES:
+    except untrusted.FAILURES:
         return values
 
 
@@ -138,7 +138,7 @@ def _deque_parts(value: deque) -> tuple:
 
 
 def _defaultdict_parts(value: defaultdict) -> tuple:
-    return f"defaultdict({guard.safe_repr(value.default_factory)}, {{", value.items(), "})", True
+    return f"defaultdict({untrusted.safe_repr(value.default_factory)}, {{", value.items(), "})", True
 
 
 def _counter_parts(value: Counter) -> tuple:
@@ -179,5 +179,5 @@ def _parts_for(cls: type):
         return _PARTS_BY_TYPE[id(cls)]
     try:
         return _PARTS_BY_REPR.get(cls.__repr__)
-    except guard.FAILURES:  # a metaclass that hides the repr, or a repr that cannot be hashed
+    except untrusted.FAILURES:  # a metaclass that hides the repr, or a repr that cannot be hashed
         return None

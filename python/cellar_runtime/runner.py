@@ -11,8 +11,8 @@ import sys
 import _cellar
 import cellar_prelude
 from cellar_runtime import (
-    bridge, cell_errors, cell_origin, cell_sources, display, exit_cleanup, figures, guard, host_requests, import_hooks,
-    ipython_display, late_import, snapshot, stdin, tracebacks, user_modules)
+    bridge, cell_errors, cell_origin, cell_sources, display, exit_cleanup, figures, host_requests, import_hooks,
+    ipython_display, late_import, snapshot, stdin, tracebacks, untrusted, user_modules)
 from cellar_runtime.cell_origin import CELL
 from cellar_runtime.integrity import Integrity, shortened
 from cellar_runtime.memory_limit import MemoryLimit
@@ -349,11 +349,11 @@ class Runner:
             path = self._modules.pop(0)
             try:
                 _guarded(user_modules.load, path, self._namespace.globals)
-            except guard.FAILURES as error:
+            except untrusted.FAILURES as error:
                 ename, evalue = _guarded(tracebacks.format_error, error)[:2]
-                _cellar.send_notice(cell, f"the module {guard.valid_text(path)} failed: {ename}: {evalue}")
+                _cellar.send_notice(cell, f"the module {untrusted.valid_text(path)} failed: {ename}: {evalue}")
             except BaseException:
-                _cellar.send_notice(cell, f"the module {guard.valid_text(path)} was interrupted")
+                _cellar.send_notice(cell, f"the module {untrusted.valid_text(path)} was interrupted")
                 raise
             finally:
                 self._namespace.keep_helpers()
@@ -464,7 +464,7 @@ async def _nothing():
 
 
 def _give_up(error):
-    reason = f"cellar: cells have broken this Python: {guard.describe(error)}\n"
+    reason = f"cellar: cells have broken this Python: {untrusted.describe(error)}\n"
     _write(2, reason.encode("utf-8", "backslashreplace"))
     _exit(1)
 

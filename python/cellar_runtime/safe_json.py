@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import chain, islice
 from math import isfinite, isnan
 
-from cellar_runtime import guard, late_import
+from cellar_runtime import late_import, untrusted
 
 MAX_DEPTH = 100
 MAX_NODES = 1_000_000
@@ -35,11 +35,11 @@ def dumps(value: object) -> bytes:
     try:
         if _is_plain(value):
             return _encode(value)
-    except guard.FAILURES:
+    except untrusted.FAILURES:
         pass  # NaN, a lone surrogate, a container changed by another thread: the slow way copes
     try:
         return _encode(_Cleaner().clean(value))
-    except guard.FAILURES:
+    except untrusted.FAILURES:
         return UNENCODABLE
 
 
@@ -99,14 +99,14 @@ class _Cleaner:
             return CIRCULAR
         try:
             return self._convert(value, type(value), depth)
-        except guard.FAILURES:
+        except untrusted.FAILURES:
             return _repr(value)
 
     def _convert(self, value: object, cls: type, depth: int) -> object:
         if value is None or cls is bool:
             return value
         if issubclass(cls, str):
-            return guard.valid_text(str.__str__(value))
+            return untrusted.valid_text(str.__str__(value))
         if id(cls) not in self._converters:
             self._converters[id(cls)] = cls, _converter_for(cls)
         converter = self._converters[id(cls)][1]
@@ -156,7 +156,7 @@ class _Cleaner:
 
 
 def _repr(value: object) -> str:
-    return guard.valid_text(guard.cut_end(guard.safe_repr(value), MAX_REPR_CHARS))
+    return untrusted.valid_text(untrusted.cut_end(untrusted.safe_repr(value), MAX_REPR_CHARS))
 
 
 def _key(key: object) -> str:
@@ -165,7 +165,7 @@ def _key(key: object) -> str:
         return {None: "null", True: "true", False: "false"}[key]
     if type(key) is float:
         return str(_float(key))
-    return guard.valid_text(guard.cut_end(guard.safe_str(key), MAX_REPR_CHARS))
+    return untrusted.valid_text(untrusted.cut_end(untrusted.safe_str(key), MAX_REPR_CHARS))
 
 
 def _integer(number: int) -> int | str:
@@ -192,7 +192,7 @@ def _fields(value: object) -> list[tuple[str, object]]:
 
 def _array(array: object) -> object:
     if array.size > MAX_NODES:
-        return guard.safe_repr(array)
+        return untrusted.safe_repr(array)
     return (array.astype(str) if array.dtype.kind in "mM" else array).tolist()
 
 
@@ -219,7 +219,7 @@ _CONVERTERS = {
 
 
 def _converter_for(cls: type):
-    for name in guard.qualified_names(cls):
+    for name in untrusted.qualified_names(cls):
         if name in _CONVERTERS:
             return _CONVERTERS[name]
     return None

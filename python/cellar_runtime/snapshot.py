@@ -10,7 +10,7 @@ from subprocess import Popen as _Popen
 
 import _cellar
 import _imp
-from cellar_runtime import guard
+from cellar_runtime import untrusted
 from cellar_runtime.lost_threads import LostThreads
 
 _sleep, _import_lock_is_held, _release_import_lock = time.sleep, _imp.lock_held, _imp.release_lock
@@ -37,7 +37,7 @@ def make_copy(loop, integrity) -> bool:
         _copying = True
         awake = _cellar.copy(lost.names, lost.count + 1, loop.own_fds())
     except Exception as error:  # a cell broke one of the modules
-        _cellar.refuse_copy(guard.describe(error))
+        _cellar.refuse_copy(untrusted.describe(error))
         return False
     finally:
         _copying = False
@@ -56,7 +56,7 @@ def make_copy(loop, integrity) -> bool:
             _disown_children()
         lost.settle()
     except BaseException as error:
-        _cellar.send_hello(f"the copy could not be woken: {guard.describe(error)}")
+        _cellar.send_hello(f"the copy could not be woken: {untrusted.describe(error)}")
         os._exit(1)
     return True
 

@@ -7,7 +7,7 @@ from collections import deque
 from itertools import islice
 from types import TracebackType
 
-from cellar_runtime import cell_sources, guard
+from cellar_runtime import cell_sources, untrusted
 
 MAX_HEAD_FRAMES = 40
 MAX_TAIL_FRAMES = 60
@@ -70,7 +70,7 @@ def _format_frame(tb: TracebackType) -> str:
     code = tb.tb_frame.f_code
     try:
         return _format_with_source(tb)
-    except guard.FAILURES:  # a module's __loader__ failed, or a cell emptied builtins
+    except untrusted.FAILURES:  # a module's __loader__ failed, or a cell emptied builtins
         return f'  File "{code.co_filename}", line {tb.tb_lineno}, in {code.co_name}\n'
 
 
@@ -84,7 +84,7 @@ def _format_with_source(tb: TracebackType) -> str:
         code.co_filename,
         lineno,
         code.co_name,
-        line=guard.cut_end(source, MAX_LINE_CHARS) if column is None else None,
+        line=untrusted.cut_end(source, MAX_LINE_CHARS) if column is None else None,
         end_lineno=end_line,
         colno=column,
         end_colno=end_column,

@@ -5,7 +5,7 @@ import inspect
 import re
 import types
 
-from cellar_runtime import guard
+from cellar_runtime import untrusted
 
 MISSING = object()
 _BINDING = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MemberDescriptorType,
@@ -45,7 +45,7 @@ def resolve(names: dict, path: str):
 def attribute(value, name: str):
     """The attribute as getattr() would give it where that runs no user code; a property is given as itself."""
     found = _raw(value, name)
-    if _is_tools(value) or not guard.is_one_of(type(found), _BINDING):
+    if _is_tools(value) or not untrusted.is_one_of(type(found), _BINDING):
         return found
     if _is(value, type):
         return found.__get__(None, value) if name not in vars(type) else found
@@ -64,7 +64,7 @@ def attribute_names(value) -> set[str]:
         return set(dir(value))
     names = set(_instance_names(value))
     if not _is(value, types.ModuleType):
-        for base in guard.mro(value) if _is(value, type) else guard.mro(type(value)):
+        for base in untrusted.mro(value) if _is(value, type) else untrusted.mro(type(value)):
             names.update(_class_names(base))
     return {name for name in names if type(name) is str}
 
@@ -116,8 +116,8 @@ def _raw(value, name):
             return MISSING
     # As inspect.getattr_static(), which asks a metaclass for the `__dict__` of its classes.
     is_class = _is(value, type)
-    of_instance = _in_classes(guard.mro(value), name) if is_class else _instance_names(value).get(name, MISSING)
-    of_class = _in_classes(guard.mro(type(value)), name)
+    of_instance = _in_classes(untrusted.mro(value), name) if is_class else _instance_names(value).get(name, MISSING)
+    of_class = _in_classes(untrusted.mro(type(value)), name)
     if of_class is MISSING or of_instance is not MISSING and not _is_data_descriptor(of_class):
         return of_instance
     return of_class
@@ -136,24 +136,24 @@ def _class_names(cls):
 
 
 def _is_data_descriptor(value):
-    has = [_in_classes(guard.mro(type(value)), name) is not MISSING for name in ("__get__", "__set__", "__delete__")]
+    has = [_in_classes(untrusted.mro(type(value)), name) is not MISSING for name in ("__get__", "__set__", "__delete__")]
     return has[0] and (has[1] or has[2])
 
 
 def _has_plain_metaclass(cls):
     # One of the user's may have hooks that inspect.signature() would call.
-    return all(guard.module_of(each) in _WITHOUT_HOOKS for each in guard.mro(type(cls)))
+    return all(untrusted.module_of(each) in _WITHOUT_HOOKS for each in untrusted.mro(type(cls)))
 
 
 def _is_tools(value):
     # Its names are the host's: looking them up runs nothing of the user's.
-    return guard.module_of(type(value)) == "cellar_prelude.tools"
+    return untrusted.module_of(type(value)) == "cellar_prelude.tools"
 
 
 def _item(value, step):
     """An item of exactly a list, tuple or dict: any other class may have a __getitem__ of its own."""
     try:
-        if guard.is_one_of(type(value), (list, tuple)):
+        if untrusted.is_one_of(type(value), (list, tuple)):
             return value[int(step["index"])]
         if type(value) is dict:
             return value[int(step["index"]) if step["index"] else step["quoted"][1:-1]]
@@ -191,13 +191,13 @@ class _Shown:
 
 
 def _shown(value):
-    is_plain = value is inspect.Parameter.empty or guard.is_one_of(type(value), _PLAIN)
-    if is_plain or guard.is_one_of(type(value), (tuple, list, dict)) and not value:
+    is_plain = value is inspect.Parameter.empty or untrusted.is_one_of(type(value), _PLAIN)
+    if is_plain or untrusted.is_one_of(type(value), (tuple, list, dict)) and not value:
         return value
-    is_named = guard.is_one_of(type(value), (types.FunctionType, types.BuiltinFunctionType, type))
+    is_named = untrusted.is_one_of(type(value), (types.FunctionType, types.BuiltinFunctionType, type))
     return _Shown(value.__name__ if is_named else "...")
 
 
 def _shown_annotation(value):
-    is_plain = value is inspect.Parameter.empty or guard.is_one_of(type(value), (str, type))
-    return value if is_plain or guard.module_of(type(value)) in ("typing", "types") else _Shown("...")
+    is_plain = value is inspect.Parameter.empty or untrusted.is_one_of(type(value), (str, type))
+    return value if is_plain or untrusted.module_of(type(value)) in ("typing", "types") else _Shown("...")

@@ -10,7 +10,7 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import traceback
 from itertools import islice
 
-from cellar_runtime import cell_sources, guard, stack
+from cellar_runtime import cell_sources, stack, untrusted
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_EVALUE_BYTES = 16 * 1024
@@ -40,16 +40,16 @@ def format_error(exc: BaseException) -> tuple[str, str, str, int | None]:
 
     Raises nothing but what interrupts a cell: a `__str__` that runs for ever can be interrupted.
     """
-    ename = guard.type_name(type(exc))
+    ename = untrusted.type_name(type(exc))
     if issubclass(type(exc), SystemExit):
         code = _read_exit_code(exc)
-        evalue = "" if code is None else guard.cut_middle(guard.safe_str(code), MAX_EVALUE_BYTES)
+        evalue = "" if code is None else untrusted.cut_middle(untrusted.safe_str(code), MAX_EVALUE_BYTES)
         return ename, evalue, f"{ename}: {evalue}" if evalue else ename, _exit_status(code)
-    evalue = guard.cut_middle(guard.safe_str(exc), MAX_EVALUE_BYTES)
+    evalue = untrusted.cut_middle(untrusted.safe_str(exc), MAX_EVALUE_BYTES)
     try:
-        text = guard.cut_middle(_Report().text_of(exc), MAX_TEXT_BYTES)
-    except guard.FAILURES as failure:
-        reason = guard.type_name(type(failure))
+        text = untrusted.cut_middle(_Report().text_of(exc), MAX_TEXT_BYTES)
+    except untrusted.FAILURES as failure:
+        reason = untrusted.type_name(type(failure))
         text = f"{ename}: {evalue}\n[the traceback could not be formatted: {reason}]"
     return ename, evalue, text, None
 
@@ -182,12 +182,12 @@ def _is_cell_syntax_error(exc: BaseException) -> bool:
 def _message_of(exc: BaseException) -> str:
     """What stands below the frames: a syntax error's caret block, `Name: text`, and the notes."""
     cls = type(exc)
-    name = guard.qualified_name(cls).removeprefix("builtins.").removeprefix("__main__.")
+    name = untrusted.qualified_name(cls).removeprefix("builtins.").removeprefix("__main__.")
     if issubclass(cls, SyntaxError):
-        block, text = _caret_block(exc), guard.safe_str(SyntaxError.msg.__get__(exc))
+        block, text = _caret_block(exc), untrusted.safe_str(SyntaxError.msg.__get__(exc))
     else:
-        block, text = "", guard.safe_str(exc)
-    text = guard.cut_middle(text, MAX_TEXT_BYTES // 2)
+        block, text = "", untrusted.safe_str(exc)
+    text = untrusted.cut_middle(text, MAX_TEXT_BYTES // 2)
     return "\n".join([f"{block}{name}: {text}" if text else f"{block}{name}", *_notes_of(exc)])
 
 
@@ -202,8 +202,8 @@ def _caret_block(exc: SyntaxError) -> str:
             place["text"] = cell_sources.line(place["filename"], place["lineno"]) or None
         block = traceback.format_exception_only(SyntaxError("", tuple(place.values())))[:-1]
         lines = "".join(block).removesuffix("\n").split("\n")
-        return "".join(guard.cut_end(line, stack.MAX_LINE_CHARS) + "\n" for line in lines)
-    except guard.FAILURES:  # fields of types that no compiler gives
+        return "".join(untrusted.cut_end(line, stack.MAX_LINE_CHARS) + "\n" for line in lines)
+    except untrusted.FAILURES:  # fields of types that no compiler gives
         return ""
 
 
@@ -213,9 +213,9 @@ def _notes_of(exc: BaseException) -> list[str]:
         if notes is None:
             return []
         if not issubclass(type(notes), (list, tuple)):
-            return [guard.safe_repr(notes)]
-        shown = [guard.safe_str(note) for note in islice(notes, MAX_NOTES)]
+            return [untrusted.safe_repr(notes)]
+        shown = [untrusted.safe_str(note) for note in islice(notes, MAX_NOTES)]
         left_out = len(notes) - len(shown)
-    except guard.FAILURES:
+    except untrusted.FAILURES:
         return []
     return [*shown, f"[... {left_out} notes left out ...]"] if left_out else shown

@@ -61,15 +61,15 @@ def code_of(function: object) -> object:
 
 def safe_repr(obj: object) -> str:
     """repr(obj), or a placeholder that names the failure."""
-    return _guarded(repr, "__repr__", obj)
+    return _converted(repr, "__repr__", obj)
 
 
 def safe_str(obj: object) -> str:
     """str(obj), or a placeholder that names the failure."""
-    return _guarded(str, "__str__", obj)
+    return _converted(str, "__str__", obj)
 
 
-def _guarded(convert, method: str, obj: object) -> str:
+def _converted(convert, method: str, obj: object) -> str:
     try:
         # str.__str__ turns a str subclass, whose methods may be hostile, into a plain str.
         return str.__str__(convert(obj))
