@@ -261,4 +261,16 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
   command->callback([options, exit_code] { *exit_code = RunEval(*options); });
 }
 
+// A newline behind the bracket, which is nothing in Python, hides it from CLI11.
+void KeepListsWhole(const CLI::App& app, std::vector<std::string>& args) {
+  if (args.size() < 2 || args[1] != "eval") return;
+  const CLI::App* command = app.get_subcommand(args[1]);
+  for (size_t i = 2; i < args.size(); ++i) {
+    const CLI::Option* before = command->get_option_no_throw(args[i - 1]);
+    const bool is_value =
+        before != nullptr && before->nonpositional() && before->get_items_expected_max() > 0;
+    if (!is_value && args[i].starts_with('[') && args[i].ends_with(']')) args[i] += '\n';
+  }
+}
+
 }  // namespace cellar::host

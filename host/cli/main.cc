@@ -65,7 +65,11 @@ int main(int argc, char** argv) {
       bool at_terminal = IsTerminal(STDIN_FILENO) && IsTerminal(STDOUT_FILENO);
       app.parse(at_terminal ? "repl" : "--help");
     } else {
-      app.parse(argc, argv);
+      std::vector<std::string> args(argv, argv + argc);
+      KeepListsWhole(app, args);
+      std::vector<const char*> texts;
+      for (const std::string& arg : args) texts.push_back(arg.c_str());
+      app.parse(argc, texts.data());
     }
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitFine : kExitUsage;

@@ -13,6 +13,11 @@ from program import CELLAR, SLOWNESS, ProgramTest, Screen, Terminal, processes_o
 
 
 class EvalText(ProgramTest):
+    def test_a_cell_that_is_a_list_stays_one_cell(self):
+        self.assertEqual(self.run_cellar("eval", "[1, 2]", "--title", "[a, b]", "[x for x in 'ab']"),
+                         (0, "[1, 2]\n['a', 'b']\n", ""))
+        self.assertEqual(self.run_cellar("eval", "--", "[]"), (0, "[]\n", ""))
+
     def test_each_argument_is_a_cell_of_one_session(self):
         self.assertEqual(self.run_cellar("eval", "import math", "math.pi"), (0, "3.141592653589793\n", ""))
 
