@@ -96,10 +96,13 @@ void Add(Inheritance& inheritance, const std::vector<std::string>& phrases) {
 // In the copy: it has time for what would hold up the original.
 void DescribeProcess(Inheritance& inheritance) {
   if (inheritance.had_children) {
-    for (pid_t child : ChildrenOf(inheritance.original)) {
+    const std::vector<pid_t> children = ChildrenOf(inheritance.original);
+    for (pid_t child : children) {
       Add(inheritance,
           {"the child process " + std::to_string(child) + " (" + ProcessName(child) + ")"});
     }
+    // The original may have ended just now, and they with it.
+    if (children.empty()) Add(inheritance, {"child processes that have ended"});
   }
   Add(inheritance, SharedMemory());
 }

@@ -1,5 +1,5 @@
 // The daemon's log: lines with their time, on standard error, which is a file that is put aside
-// when it has grown. What the workers' programs write to standard error is there too.
+// when it has grown.
 #pragma once
 
 #include <string_view>

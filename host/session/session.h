@@ -309,7 +309,8 @@ class Session : private WorkerListener, private BridgeListener {
   Snapshots snapshots_;
   bool taking_snapshot_ = false;  // the next cell waits for it
   std::optional<Restore> restore_;
-  // That the worker is a copy of, which has not finished a cell yet. Only to be compared.
+  // The snapshot that the worker is a copy of, until a cell has ended in it. May be gone: only to be
+  // compared.
   const Snapshot* untried_ = nullptr;
   std::optional<RewindRequest> rewind_;
   std::string restored_note_;  // for the next outcome: a restore that no cell could tell of

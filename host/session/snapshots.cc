@@ -206,6 +206,8 @@ void Snapshots::Clear() {
   loop_.Cancel(idle_timer_);
   loop_.Cancel(measure_timer_);
   entries_.clear();
+  refused_.clear();
+  dropped_.clear();
   changed_ = options_.policy == SnapshotPolicy::kAlways;
 }
 

@@ -67,8 +67,9 @@ class Snapshots {
   Entry* Newest();
   // Which cell the oldest stands before; nothing when none is kept.
   std::optional<uint32_t> OldestCell() const;
-  // The newest one before `cell`, at it or not at all.
+  // The one that stands directly before that cell, or null.
   Entry* Find(uint32_t cell);
+  // The newest one that stands before an earlier cell, or null.
   Entry* FindOlderThan(uint32_t cell);
   // Null when it has been dropped.
   Entry* Find(const Snapshot* snapshot);

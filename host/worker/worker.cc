@@ -128,7 +128,7 @@ void Worker::PauseOutput(bool paused) {
   paused_ = paused;
   loop_.Cancel(poll_timer_);
   polling_ = false;
-  // One that is closed by every writer meanwhile is read by the doorbell's look.
+  // Should every writer close a pipe meanwhile, what is left in it is read with the ring.
   for (int pipe : {timeline_.out_fd(), timeline_.err_fd()}) {
     loop_.Rewatch(pipe, paused ? 0u : EPOLLIN);
   }

@@ -110,18 +110,18 @@ class Kills(FaultTest):
             for attempt in range(MOST_KILLS):
                 if attempt >= KILLS and hits:
                     break
-                delay = moments.uniform(0, 0.3)
-                with self.subTest(f"{role}, {delay:.3f} s"):
-                    hits += self.hit(number, role, delay)
+                request, delay = moments.randrange(FRESH), moments.uniform(0, 0.02)
+                with self.subTest(f"{role}, {delay:.3f} s after request {request}"):
+                    hits += self.hit(number, role, request, delay)
             print(f"{number.name} of the {role}: {hits} hits", file=sys.stderr)
             self.assertGreater(hits, 0, f"no {role} was there to be hit")
 
-    def hit(self, number, role, delay):
-        """Whether there was one to be hit."""
+    def hit(self, number, role, moment, delay):
+        """Whether there was one to be hit that long after that request."""
         aim = Aim(self.mark, role, number, delay)
         with contextlib.ExitStack() as stack:
             def before(request):
-                if request == 0:  # not before the server has begun: a template that never starts is another matter
+                if request == moment:
                     stack.enter_context(aim)
                 elif request == FRESH:
                     aim.settle()

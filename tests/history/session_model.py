@@ -63,6 +63,7 @@ class SessionModel:
         self.changes = []
         self.last = None  # the last cell that was run
         self.lost = False  # the next cell must say that it found nothing
+        self.restore_is_told = False  # by a cell that never ran: the next one tells it too
         self.kills = []  # moments at which its worker was killed from outside
 
     def on_change(self, change):
@@ -71,6 +72,7 @@ class SessionModel:
     def on_reset(self, sent, answered):
         """Of a call that was cancelled before it ran a cell."""
         self.states, self.known, self.lost = set(self.FRESH), {1: {()}}, False
+        self.restore_is_told = False
         self.forget_changes_before(sent)
         # Others that were answered meanwhile may have come before it or after.
         reset = Change("reset", sent, lambda: self.FRESH)
@@ -118,14 +120,16 @@ class SessionModel:
             raise
         for count, known in self.known.items():
             self.ever.setdefault(count, set()).update(known)
+        self.restore_is_told = False
         self.forget_changes_before(cell.sent)
         self.last = cell
 
     def on_unsent(self, cell):
-        """It was cancelled while it waited for its turn: nothing of it has run, but it may tell of a loss."""
+        """It was cancelled while it waited for its turn: nothing of it has run. It tells of a loss, and so does the next."""
         if cell.found_restored() is not None:
             self._check_cause(cell)
             self.states = self.states_by_rewind(cell.found_restored())
+            self.restore_is_told = True
         elif cell.reset or cell.found_nothing():
             if not cell.reset:
                 self._check_cause(cell)
@@ -134,7 +138,7 @@ class SessionModel:
             if self.lost and not self._states_before(cell)[1]:
                 raise Violation(f"{cell.token}: all was lost before it, and it does not say so: {cell.detail!r}")
             return
-        self.lost = False
+        self.lost = cell.found_nothing() and not cell.reset
         self.forget_changes_before(cell.sent)
         self.last = cell
 
@@ -151,7 +155,7 @@ class SessionModel:
         return states, bool(changes)
 
     def _check_cause(self, cell):
-        if not self.lost and not any(self.last is None or moment > self.last.sent for moment in self.kills):
+        if not self.lost and not self.restore_is_told and not any(self.last is None or moment > self.last.sent for moment in self.kills):
             raise Violation(f"{cell.token} says for no reason: {cell.said!r} ({cell.state}: {cell.detail!r})")
 
     def _end(self, cell, histories):

@@ -214,7 +214,7 @@ TEST_F(SinkTest, GoesOnWhenNothingCanBeSaved) {
   EXPECT_EQ(output.total_lines, 100u);
   EXPECT_EQ(output.truncation->artifact_id, "");
   EXPECT_EQ(output.truncation->missing_bytes, 1100u);
-  EXPECT_THAT(Described(output)[1], HasSubstr("the whole was not saved: mkdir /proc/no: "));
+  EXPECT_THAT(Described(output)[1], HasSubstr("the whole was not saved: making /proc/no: "));
 }
 
 TEST_F(SinkTest, GoesOnWhenTheDiskIsFull) {

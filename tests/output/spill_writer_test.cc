@@ -181,7 +181,7 @@ TEST_F(SpillTest, GoesOnWhenTheDirectoryCannotBeMade) {
   const SpillFacts facts = Settled(&spill);
   EXPECT_EQ(facts.id, "");
   EXPECT_EQ(facts.missing_bytes, 1000u);
-  EXPECT_THAT(facts.error, StartsWith("mkdir /proc/no: "));
+  EXPECT_THAT(facts.error, StartsWith("making /proc/no: "));
 }
 
 TEST_F(SpillTest, KeepsTheStartWhenTheDiskIsFull) {

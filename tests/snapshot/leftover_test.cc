@@ -128,7 +128,11 @@ TEST_F(LeftoverTest, ATaskThatHoldsEveryCopyCostsOneCell) {
 TEST_F(LeftoverTest, ACellThatATaskKeptFromBeginningSaysSo) {
   Run(LeaveTask(kSleep));
   Tell();
-  CellOutcome outcome = Run("x = 2", {.timeout = absl::Seconds(1)});
+  StartedCell cell(session(), "x = 2");
+  // So long that it is no coincidence that it has not begun.
+  absl::SleepFor(absl::Milliseconds(400));
+  session().Interrupt();
+  CellOutcome outcome = cell.Join();
   EXPECT_THAT(outcome, Fails("KeyboardInterrupt"));
   EXPECT_EQ(outcome.error->evalue, kNotBegun);
   EXPECT_EQ(outcome.status, CellStatus::kCancelled);

@@ -11,6 +11,12 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
+// Its name is not known where the worker died before the copy had looked at the process table.
+auto NamesTheChild(const std::string& name) {
+  return ::testing::AnyOf(HasSubstr("(" + name + ")"),
+                          HasSubstr("child processes that have ended"));
+}
+
 class PresenceTest : public SnapshotTest {
  protected:
   // Takes a snapshot here and goes on from it; returns what the restored session says of it.
@@ -116,7 +122,7 @@ TEST_F(PresenceTest, ThreadsSocketsFilesAndChildrenAreNamed) {
   std::string notices = Restore();
   EXPECT_THAT(notices, AllOf(HasSubstr("the thread sleeper"), HasSubstr("a connected socket"),
                              HasSubstr("the connection to 127.0.0.1:"),
-                             HasSubstr("the socket on 127.0.0.1:"), HasSubstr("(sleep)"),
+                             HasSubstr("the socket on 127.0.0.1:"), NamesTheChild("sleep"),
                              HasSubstr("open for writing"), HasSubstr("shared memory")));
   EXPECT_THAT(RunBriefly("a.recv(1)"), ResultIs("b''"));
   EXPECT_THAT(RunBriefly("client.sendall(b'x')"), Fails("BrokenPipeError"));
@@ -217,7 +223,7 @@ TEST_F(PresenceTest, NamesThatAreNotUtf8AreShownAndStopNoRestore) {
   EXPECT_THAT(Restore(), AllOf(HasSubstr("what was written to " + path + "/file\uFFFD, "),
                                HasSubstr("the contents of shared memory " + path + "/file\uFFFD"),
                                HasSubstr("the socket on " + path + "/socket\uFFFD"),
-                               HasSubstr("(child\uFFFD)"), HasSubstr("the thread thread\uFFFD")));
+                               NamesTheChild("child\uFFFD"), HasSubstr("the thread thread\uFFFD")));
   EXPECT_EQ(Evaluate("x"), "1");
 }
 
