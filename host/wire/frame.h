@@ -20,7 +20,7 @@ inline constexpr size_t kMaxFramePayload = 80u << 20;
 
 struct Frame {
   uint16_t type;
-  std::string_view payload;  // valid until the decoder is fed again
+  std::string_view payload;  // valid until the decoder is used again
 };
 
 // Header and payload, ready to be written.
