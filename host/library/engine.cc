@@ -73,7 +73,7 @@ absl::StatusOr<Engine::SessionId> Engine::Open(host::SessionOptions options) {
 absl::StatusOr<Engine::Branched> Engine::Branch(SessionId id, host::BranchOptions options) {
   return Ask<Branched>(id, [&](host::Session& session, Answer<Branched> answer) {
     session.Branch(options, [this, answer = std::move(answer)](
-                                absl::StatusOr<host::Session::Branched> made) mutable {
+                                absl::StatusOr<host::Branched> made) mutable {
       if (!made.ok()) return answer(made.status());
       SessionId branch = parts_->next_id++;
       parts_->memory.Add(*made->session);

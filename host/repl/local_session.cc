@@ -76,7 +76,7 @@ void LocalSession::Branch(const std::string& name, StandingCallback done) {
     return done(absl::AlreadyExistsError(absl::StrCat("there is a session ", name, " already")));
   }
   session().Branch(
-      {}, [this, name, done = std::move(done)](absl::StatusOr<Session::Branched> branched) mutable {
+      {}, [this, name, done = std::move(done)](absl::StatusOr<Branched> branched) mutable {
         if (!branched.ok()) return done(branched.status());
         branches_[name] = std::move(branched->session);
         done(std::move(branched->standing));

@@ -328,7 +328,7 @@ void SessionRegistry::Branch(SessionHold hold, BranchOptions options, BranchCall
   if (absl::Status status = MakeRoom(); !status.ok()) return done(status);
   Session& source = hold.session();
   source.Branch(options, [this, alive = alive_, hold = std::move(hold), id = options.id,
-                          done = std::move(done)](absl::StatusOr<Session::Branched> made) mutable {
+                          done = std::move(done)](absl::StatusOr<Branched> made) mutable {
     if (!made.ok()) return done(made.status());
     if (!*alive || leaving_) return done(absl::CancelledError("the sessions are being closed"));
     if (Find(id) != nullptr) return done(SessionExists(id));  // opened by a call meanwhile

@@ -44,18 +44,17 @@ Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage
       storage_(storage),
       options_(std::move(options)),
       variables_(options_.environment),
+      value_(loop),
       queries_(loop),
-      snapshots_(loop, options_.snapshots, options_.snapshot_account) {
-  fresh_reason_ = options_.fresh_reason;
-  background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
-}
+      background_(storage_, OutputOptions()),
+      untold_(options_.fresh_reason),
+      snapshots_(loop, options_.snapshots, options_.snapshot_account) {}
 
 Session::~Session() {
   *alive_ = false;
   loop_.Cancel(exit_timer_);
   loop_.Cancel(branch_timer_);
   loop_.Cancel(begin_timer_);
-  loop_.Cancel(value_timer_);
   if (restore_) loop_.Cancel(restore_->limit_timer);
 }
 
@@ -103,9 +102,7 @@ void Session::Get(std::string name, ValueCallback done) {
   Enqueue(ValueJob{wire::Get{.name = std::move(name)}, std::move(done)});
 }
 
-void Session::Reset(absl::AnyInvocable<void(absl::Status)> done) {
-  Enqueue(ResetJob{std::move(done)});
-}
+void Session::Reset(ResetCallback done) { Enqueue(ResetJob{std::move(done)}); }
 
 void Session::Query(wire::Query query, QueryCallback done) {
   if (closing_) return done(absl::FailedPreconditionError("the session is closed"));
@@ -122,10 +119,7 @@ void Session::Enqueue(Job job) {
 }
 
 void Session::Pump() {
-  if (cells_.outer != nullptr || running_value_ || closing_ || resetting_ || relieving_ ||
-      taking_snapshot_ || restore_ || rewind_ || branching_ != nullptr) {
-    return;
-  }
+  if (IsOccupied()) return;
   if (queue_.empty()) {
     if (worker_ready_) snapshots_.OnIdle(*worker_, next_cell_);
     return;
@@ -134,7 +128,7 @@ void Session::Pump() {
   queue_.pop_front();
   absl::Status status;
   if (!std::holds_alternative<ResetJob>(job)) {
-    status = CheckDeaths();
+    status = deaths_.Check();
     if (status.ok()) status = Prepare();
   }
   if (!status.ok()) {
@@ -147,6 +141,14 @@ void Session::Pump() {
   }
   if (worker_ != nullptr) snapshots_.OnBusy(*worker_);
   std::visit([this](auto&& ready) { Start(std::move(ready)); }, std::move(job));
+}
+
+// What is next has to wait; who ends that calls Pump().
+bool Session::IsOccupied() const {
+  const bool has_job =
+      cells_.outer != nullptr || value_.pending() || resetting_ || branching_ != nullptr;
+  const bool worker_is_replaced = restore_ || rewind_;
+  return has_job || worker_is_replaced || taking_snapshot_ || relieving_ || closing_;
 }
 
 void Session::Start(CellJob job) {
@@ -189,8 +191,8 @@ std::unique_ptr<RunningCell> Session::MakeCell(CellJob job) {
 
 void Session::Start(ResetJob job) {
   resetting_ = std::move(job);
-  deaths_in_a_row_ = 0;
-  ForgetFound();
+  deaths_.End();
+  untold_ = {};
   if (worker_ == nullptr || !had_cells_) return FinishReset();
   worker_->Send(wire::Exit{});
   KillAfterGrace();
@@ -225,10 +227,6 @@ bool Session::Relieve(Job& job, const absl::Status& status) {
   return true;
 }
 
-void Session::Fail(Job job, const absl::Status& status) {
-  std::visit([&](auto& failed) { failed.done(status); }, job);
-}
-
 void Session::OnWorkerReady() {
   TraceStartup("worker ready");
   start_retried_ = false;
@@ -253,11 +251,9 @@ void Session::OnWorkerReady() {
 void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text) {
   RunningCell* writer = cell == 0 ? cells_.Innermost() : cells_.Find(cell);
   if (writer == nullptr) {
-    background_->AddText(ToStream(stream), text);
     CellObserver* observer =
-        cells_.outer != nullptr ? cells_.outer->request.observer : background_observer_;
-    if (observer != nullptr) observer->OnBackgroundText(ToStream(stream), text);
-    return;
+        cells_.outer != nullptr ? cells_.outer->request.observer : background_.observer();
+    return background_.AddText(ToStream(stream), text, observer);
   }
   writer->log->AddText(ToStream(stream), text);
   const bool pause = writer->log->WantsPause();
@@ -267,7 +263,7 @@ void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text
 
 void Session::OnDisplay(wire::Display display) {
   RunningCell* cell = cells_.Find(display.cell);
-  if (cell == nullptr) return background_->AddDisplay(std::move(display));
+  if (cell == nullptr) return background_.AddDisplay(std::move(display));
   if (display.kind == wire::DisplayKind::kStatus) RestartTimeout(*cell);
   if (cell->request.observer != nullptr) cell->request.observer->OnDisplay(display);
   cell->log->AddDisplay(std::move(display));
@@ -312,7 +308,7 @@ void Session::OnDone(wire::Done done) {
   had_cells_ = true;
   untried_ = nullptr;
   if (cell == cells_.outer.get()) snapshots_.OnCellDone(MonotonicNow() - cell->started);
-  deaths_in_a_row_ = 0;
+  deaths_.End();
   switch (done.status) {
     case wire::DoneStatus::kOk:  // also when it was interrupted and made something of it
       break;
@@ -328,9 +324,9 @@ void Session::OnDone(wire::Done done) {
     outcome.notices.push_back("the session may use " + std::to_string(options_.memory_cap >> 20) +
                               " MiB of memory (memory_cap_mb)");
   }
-  TellFound(outcome);
+  untold_.TellAfter(outcome);
   // A cell that ran inside the wait of another is told too, but the other is yet to be.
-  if (cell == cells_.outer.get()) ForgetFound();
+  if (cell == cells_.outer.get()) untold_ = {};
   if (outcome.status == CellStatus::kCancelled || cell->ladder != nullptr) {
     // What the cell found comes first, what became of it second.
     absl::StrAppend(&outcome.state_detail, outcome.state_detail.empty() ? "" : "; ",
@@ -339,24 +335,6 @@ void Session::OnDone(wire::Done done) {
   }
   Settle(*cell);
   InterruptNextOuter();
-}
-
-// What the cell found when it began, if that is not what the last outcome left.
-void Session::TellFound(CellOutcome& outcome) const {
-  if (!fresh_reason_.empty()) {
-    outcome.state = StateAfter::kFresh;
-    outcome.state_detail = fresh_reason_ + kRanFresh;
-  }
-  if (!restored_note_.empty()) {
-    outcome.state = StateAfter::kRestored;
-    outcome.state_detail = restored_note_;
-    TellNotCarried(outcome);
-  }
-}
-
-void Session::ForgetFound() {
-  fresh_reason_.clear();
-  restored_note_.clear();
 }
 
 // The cell has ended; its outcome is complete but for what still goes to the disk.
@@ -396,24 +374,6 @@ void Session::KillWorker(std::string reason) {
   if (cells_.outer != nullptr) reason += ", in cell " + std::to_string(cells_.outer->number());
   kill_reason_ = std::move(reason);
   worker_->Kill();
-}
-
-void Session::RecountBackground(CellObserver& observer) const {
-  for (const CellOutput& output : background_->SoFar().outputs) {
-    if (output.type == CellOutput::Type::kStdout) {
-      observer.OnBackgroundText(Stream::kStdout, output.text);
-    } else if (output.type == CellOutput::Type::kStderr) {
-      observer.OnBackgroundText(Stream::kStderr, output.text);
-    }
-  }
-}
-
-std::vector<CellOutput> Session::TakeBackground() {
-  if (background_->empty()) return {};
-  std::unique_ptr<OutputLog> log = std::move(background_);
-  background_ = std::make_unique<OutputLog>(storage_, OutputOptions());
-  log->Close();
-  return log->Take().outputs;
 }
 
 SinkOptions Session::OutputOptions() {
@@ -464,7 +424,7 @@ void Session::FinishClose() {
     if (cell.get() == outer) outcome.background = TakeBackground();
     cell->done(std::move(outcome));
   }
-  if (running_value_) TakeRunningValue().done(absl::CancelledError("the session was closed"));
+  if (value_.pending()) value_.Take().done(absl::CancelledError("the session was closed"));
   if (resetting_) {
     ResetJob job = *std::exchange(resetting_, std::nullopt);
     job.done(absl::CancelledError("the session was closed"));

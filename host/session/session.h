@@ -11,20 +11,24 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
 #include "host/bridge/bridge.h"
+#include "host/session/background_output.h"
 #include "host/session/cell_request.h"
+#include "host/session/death_streak.h"
+#include "host/session/jobs.h"
 #include "host/session/outcome.h"
 #include "host/session/output_log.h"
 #include "host/session/pending_queries.h"
+#include "host/session/pending_value.h"
 #include "host/session/running_cell.h"
 #include "host/session/session_variables.h"
 #include "host/session/snapshots.h"
+#include "host/session/untold_state.h"
 #include "host/worker/template_pool.h"
 
 namespace cellar::host {
@@ -60,30 +64,8 @@ struct SessionOptions {
 // Why a cell that is run on behalf of a waiting one was not.
 inline constexpr char kSessionHeld[] = "session is held by the cell that waits for you";
 
-// A value that crosses between host and session.
-struct SessionValue {
-  bool is_json = true;
-  std::string data;  // JSON text, or raw bytes
-};
-
-// Where a session stands that has gone back to a snapshot, or has branched off.
-struct Standing {
-  uint32_t before_cell = 0;
-  std::vector<std::string> not_carried;  // what a fork cannot take over, one phrase each
-};
-
-struct BranchOptions {
-  // A kept snapshot to branch from; nothing = the present state.
-  std::optional<uint32_t> before_cell;
-  bool same_random = false;  // draw the same random numbers as the original
-  std::string id;            // SessionOptions::id of the branch; empty = that of the original
-};
-
 class Session : private WorkerListener, private BridgeListener {
  public:
-  using OutcomeCallback = host::OutcomeCallback;
-  using ValueCallback = absl::AnyInvocable<void(absl::StatusOr<std::optional<SessionValue>>)>;
-
   Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage, SessionOptions options);
   ~Session() override;
 
@@ -107,31 +89,24 @@ class Session : private WorkerListener, private BridgeListener {
 
   // A fresh namespace for what is asked for after it; a session that has run nothing has one, so
   // resets that come together are one. It also ends the refusal after repeated deaths.
-  void Reset(absl::AnyInvocable<void(absl::Status)> done);
+  void Reset(ResetCallback done);
 
   // Asked at once, also while a cell runs; `request` of the query is filled in here.
   void Query(wire::Query query, QueryCallback done);
-
-  using RewindCallback = absl::AnyInvocable<void(absl::StatusOr<Standing>)>;
-  struct Branched {
-    std::unique_ptr<Session> session;
-    Standing standing;
-  };
-  using BranchCallback = absl::AnyInvocable<void(absl::StatusOr<Branched>)>;
 
   // Ends the running cell and goes back to before `cell`, which a kept snapshot must stand before;
   // without one, to the newest snapshot older than the last cell's end. What waits in the queue
   // runs after it.
   void Rewind(std::optional<uint32_t> cell, RewindCallback done);
   // Another session that goes on from here, or from a snapshot; after everything asked for before.
-  void Branch(BranchOptions options, BranchCallback done);
+  void Branch(BranchOptions options, BranchedCallback done);
   SnapshotStatus snapshots() const { return snapshots_.status(); }
 
   // Sees background output while no cell runs; outlives the session, or is taken away with null.
-  void ObserveBackground(CellObserver* observer) { background_observer_ = observer; }
+  void ObserveBackground(CellObserver* observer) { background_.Observe(observer); }
   // The background output that no outcome has carried yet: its text, or all of it.
-  void RecountBackground(CellObserver& observer) const;
-  std::vector<CellOutput> TakeBackground();
+  void RecountBackground(CellObserver& observer) const { background_.Recount(observer); }
+  std::vector<CellOutput> TakeBackground() { return background_.Take(); }
 
   // Tells the cells what the provider offers now.
   void RenewOffer();
@@ -161,25 +136,9 @@ class Session : private WorkerListener, private BridgeListener {
   void Close(absl::AnyInvocable<void()> done);
 
  private:
-  struct CellJob {
-    CellRequest request;
-    OutcomeCallback done;
-    bool interrupted = false;  // before it ran
-  };
-  struct ValueJob {
-    std::variant<wire::Set, wire::Get> message;
-    ValueCallback done;
-  };
-  struct ResetJob {
-    absl::AnyInvocable<void(absl::Status)> done;
-  };
-  struct BranchJob {
-    BranchOptions options;
-    BranchCallback done;
-  };
-  using Job = std::variant<CellJob, ValueJob, ResetJob, BranchJob>;
-  // Of a cell that ran for all that: behind the reason.
-  static constexpr char kRanFresh[] = "; this cell ran in a fresh session";
+  // For what cells have registered to run in a copy when it begins.
+  static constexpr absl::Duration kCopyHooksLimit = absl::Milliseconds(300);
+
   // What is left of the state after a death.
   struct Recovery {
     StateAfter state;
@@ -198,6 +157,7 @@ class Session : private WorkerListener, private BridgeListener {
     RewindCallback done;
   };
 
+  // Of the worker.
   void OnWorkerReady() override;
   void OnText(uint32_t cell, wire::StreamId stream, std::string_view text) override;
   void OnDisplay(wire::Display display) override;
@@ -209,45 +169,38 @@ class Session : private WorkerListener, private BridgeListener {
   void OnOpenLine(UniqueFd socket, bool of_main_thread) override;
   void OnWorkerExit(WorkerExit exit) override;
 
+  // Of the bridge.
   void OnCallComes() override;
   void OnCallsChanged(uint32_t cell) override;
   void OnWithdraw(uint64_t call) override;
   void OnOffer(const wire::BridgeOffer& offer) override;
 
+  // The queue, and a cell from its turn to its outcome: session.cc.
+  void Enqueue(Job job);
+  void Pump();
+  bool IsOccupied() const;
+  void Start(CellJob job);
+  void Start(ValueJob job);
+  void Start(ResetJob job);
+  void Start(BranchJob job);
+  bool Relieve(Job& job, const absl::Status& status);
   std::unique_ptr<RunningCell> MakeCell(CellJob job);
+  void SendCell();
+  void Settle(RunningCell& cell);
+  void FinishCell(RunningCell& cell);
+  void TellOpening(CellOutcome& outcome);
+  SinkOptions OutputOptions();
+  void OnStorageProgress();
+  void KillAfterGrace();
+  void FinishReset();
+  void FinishClose();
+
+  // Calls to the host: session_bridge.cc.
+  void ConnectBridge();
   // Those that run inside the wait for that call, or all.
   void RefuseNested(std::optional<uint64_t> call);
 
-  static bool IsCell(const Job& job) { return std::holds_alternative<CellJob>(job); }
-  void Enqueue(Job job);
-  void Pump();
-  void Start(CellJob job);
-  void Start(ValueJob job);
-  ValueJob TakeRunningValue();
-  void Start(ResetJob job);
-  void Start(BranchJob job);
-  void EndUnsent(CellJob job);
-  void TellFound(CellOutcome& outcome) const;
-  void ForgetFound();
-  void TellOpening(CellOutcome& outcome);
-  void SendCell();
-  void KillAfterGrace();
-  void FinishReset();
-  bool Relieve(Job& job, const absl::Status& status);
-  absl::Status CheckDeaths() const;
-  void CountDeath(const WorkerExit& exit);
-  Recovery Lose(const WorkerExit& exit);
-  void ConnectBridge();
-  void TakeSnapshotFirst(Job next);
-  bool StartRestore(WorkerExit& exit, bool restore_failed);
-  void FinishRestore();
-  void RestoreVariables();
-  void AbandonRestoring();
-  std::string DescribeRestored(const Restore& restore);
-  void TellNotCarried(CellOutcome& outcome) const;
-  void StartAsBranch(Session& source, const BranchOptions& options, BranchCallback done);
-  void FinishBranch(absl::Status status);
-  void Fail(Job job, const absl::Status& status);
+  // Cells that end before their time: session_interrupts.cc.
   void AskToEnd(RunningCell& cell);
   void Interrupt(RunningCell& cell);
   void KillUnready(RunningCell& cell);
@@ -255,24 +208,41 @@ class Session : private WorkerListener, private BridgeListener {
   void InterruptNextOuter();
   void RestartTimeout(RunningCell& cell);
   void OnTimeout(RunningCell& cell);
-  void TellNotBegun(RunningCell& cell);
   void ExpectBegin();
   void ExpectBeginWithin(absl::Duration time);
   void MakeWay(RunningCell& cell);
-  void Settle(RunningCell& cell);
-  void FinishCell(RunningCell& cell);
-  bool FoundDead(const WorkerExit& exit);
-  bool DiedOfItsSnapshot();
-  void Requeue();
-  CellJob TakeBack();
-  void FailStart(const WorkerExit& exit);
+  void TellNotBegun(RunningCell& cell);
+  void EndUnsent(CellJob job);
+
+  // The end of a worker: session_deaths.cc.
+  void OnFailedStart(const WorkerExit& exit);
+  void OnFailedCopy();
+  void OnDeath(WorkerExit exit);
+  void RestoreOrLose(WorkerExit exit);
   // `restored`: what a snapshot has brought back; nothing when all is lost.
   void OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored);
   void FinishAsDead(RunningCell& cell, WorkerExit exit, bool killed, const Recovery& recovery);
-  void FinishClose();
-  SinkOptions OutputOptions();
-  void OnStorageProgress();
+  Recovery Lose(const WorkerExit& exit);
+  void DropWorker();
+  bool WasDeadBefore(const RunningCell& cell, const WorkerExit& exit);
+  bool DiedOfItsSnapshot();
+  bool WasEndedOnPurpose() const;
+  CellJob TakeBack();
 
+  // The way back to a snapshot: session_snapshots.cc.
+  void TakeSnapshotFirst(Job next);
+  bool StartRestore(WorkerExit& exit);
+  void FinishRestore();
+  std::string DescribeRestored(const Restore& restore, uint32_t undone_end) const;
+  void RestoreVariables();
+  void AbandonRestoring();
+
+  // Branches: session_branches.cc.
+  void StartAsBranch(Session& source, const BranchOptions& options, BranchedCallback done);
+  void FinishBranch(absl::Status status);
+
+  // False once the session is gone; tasks posted from the writer's thread look here first.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   EventLoop& loop_;
   TemplatePool& templates_;
   OutputStorage storage_;
@@ -286,44 +256,38 @@ class Session : private WorkerListener, private BridgeListener {
   bool template_was_ready_ = false;  // when the worker was asked for
   bool start_retried_ = false;
   uint32_t next_cell_ = 1;
-  uint32_t last_value_request_ = 0;
-  bool had_cells_ = false;    // of the worker: there is state to lose
-  std::string fresh_reason_;  // why the next cell finds nothing where there was something
-  bool told_opening_ = false;
+  bool had_cells_ = false;   // of the worker: there is state to lose
   std::string kill_reason_;  // given to KillWorker
-  int deaths_in_a_row_ = 0;  // since the last cell that its worker survived
-  std::string last_death_;
   EventLoop::TimerId begin_timer_ = 0;
-  EventLoop::TimerId value_timer_ = 0;
-  bool relieving_ = false;  // waits for what options_.relieve does
-  bool relieved_ = false;   // since a worker last started
-  uint64_t cells_run_ = 0;
+  EventLoop::TimerId exit_timer_ = 0;  // of a worker that was told to leave
+
   std::deque<Job> queue_;
   RunningCells cells_;
-  std::optional<ValueJob> running_value_;
+  PendingValue value_;
   std::optional<ResetJob> resetting_;
+  bool relieving_ = false;  // waits for what options_.relieve does
+  bool relieved_ = false;   // since a worker last started
   PendingQueries queries_;
-  std::unique_ptr<OutputLog> background_;
-  CellObserver* background_observer_ = nullptr;
+  uint64_t cells_run_ = 0;
+  BackgroundOutput background_;
+
+  bool told_opening_ = false;
+  UntoldState untold_;
+  DeathStreak deaths_;
 
   Snapshots snapshots_;
   bool taking_snapshot_ = false;  // the next cell waits for it
   std::optional<Restore> restore_;
-  // The snapshot that the worker is a copy of, until a cell has ended in it. May be gone: only to be
-  // compared.
+  // The snapshot that the worker is a copy of, until a cell has ended in it. May be gone: only to
+  // be compared.
   const Snapshot* untried_ = nullptr;
   std::optional<RewindRequest> rewind_;
-  std::string restored_note_;  // for the next outcome: a restore that no cell could tell of
-  uint32_t untold_end_ = 0;    // the first cell that never ran, of those that the note calls undone
-  BranchCallback branched_;    // of a session that is still branching off from another
+  BranchedCallback branched_;  // of a session that is still branching off from another
   EventLoop::TimerId branch_timer_ = 0;
   std::unique_ptr<Session> branching_;  // from this one
 
   bool closing_ = false;
   absl::AnyInvocable<void()> on_closed_;
-  EventLoop::TimerId exit_timer_ = 0;  // of a worker that was told to leave
-  // False once the session is gone; tasks posted from the writer's thread look here first.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace cellar::host

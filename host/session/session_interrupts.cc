@@ -101,7 +101,7 @@ void Session::ExpectBeginWithin(absl::Duration time) {
     begin_timer_ = 0;
     if (worker_ == nullptr) return;
     const bool waits = cells_.OuterRuns() && !worker_->HasReached(cells_.outer->number());
-    if (!waits && !running_value_) return;
+    if (!waits && !value_.pending()) return;
     const bool is_late = !cells_.OuterRuns() || MonotonicNow() - cells_.outer->started >= time;
     if (is_late) worker_->Continue();
     if (waits && worker_ready_) MakeWay(*cells_.outer);
@@ -143,15 +143,7 @@ void Session::EndUnsent(CellJob job) {
       .runs = 0,
       .error = CellError{.ename = "KeyboardInterrupt", .traceback = "KeyboardInterrupt\n"},
       .state_detail = "interrupted before it began, state kept"};
-  // The next cell, which finds it so, tells it too.
-  if (!fresh_reason_.empty()) {
-    outcome.state = StateAfter::kFresh;
-    outcome.state_detail = fresh_reason_ + "; this cell was interrupted before it began";
-  }
-  if (!restored_note_.empty()) {
-    outcome.state = StateAfter::kRestored;
-    outcome.state_detail = restored_note_ + "; this cell was interrupted before it began";
-  }
+  untold_.TellUnbegun(outcome);
   job.done(std::move(outcome));
   Pump();
 }

@@ -1,5 +1,4 @@
-// The part of a session that goes back to snapshots: after a death, when asked to, and in branches.
-#include <algorithm>
+// The part of a session that goes back to snapshots: after a death, and when asked to.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,10 +10,6 @@ namespace {
 
 // For a copy to begin to run. It takes milliseconds, but memory may be short and disks slow.
 constexpr absl::Duration kRestoreLimit = absl::Seconds(3);
-// For what cells have registered to run in a copy when it begins.
-constexpr absl::Duration kHooksLimit = absl::Milliseconds(300);
-// A branch may have to wait for what the loop is busy with.
-constexpr absl::Duration kBranchLimit = absl::Seconds(10);
 // As kRestoreLimit, where what an earlier cell has left kept a cell from beginning: the copy most
 // likely has it too, and somebody has waited for long.
 constexpr absl::Duration kSuspectLimit = absl::Seconds(1);
@@ -53,14 +48,8 @@ void Session::TakeSnapshotFirst(Job next) {
   });
 }
 
-// True when a copy of a snapshot is being made that will go on in the worker's place. What it
-// cannot be made of is dropped.
-bool Session::StartRestore(WorkerExit& exit, bool restore_failed) {
-  if (restore_failed) {
-    snapshots_.Drop(restore_->from);
-    loop_.Cancel(restore_->limit_timer);
-    restore_.reset();
-  }
+// True when a copy of a snapshot is being made that will go on in the worker's place.
+bool Session::StartRestore(WorkerExit& exit) {
   Snapshots::Entry* entry = snapshots_.Newest();
   if (rewind_) {
     entry = snapshots_.Find(rewind_->to);
@@ -88,10 +77,10 @@ bool Session::StartRestore(WorkerExit& exit, bool restore_failed) {
   restore_ = Restore{.from = entry->snapshot.get(),
                      .moment = entry->moment,
                      .exit = exit,
-                     .limit_timer = loop_.After(kHooksLimit, [this, limit] {
+                     .limit_timer = loop_.After(kCopyHooksLimit, [this, limit] {
                        worker_->EndForkHooks();
                        restore_->limit_timer =
-                           loop_.After(limit - kHooksLimit, [this] { worker_->GiveUp(); });
+                           loop_.After(limit - kCopyHooksLimit, [this] { worker_->GiveUp(); });
                      })};
   return true;
 }
@@ -101,21 +90,25 @@ void Session::FinishRestore() {
   Restore restore = *std::exchange(restore_, std::nullopt);
   loop_.Cancel(restore.limit_timer);
   const bool in_cell = cells_.OuterRuns();
-  // Of a restore that nobody has been told of, all that was undone is undone still.
-  untold_end_ = restored_note_.empty() ? next_cell_ : std::max(untold_end_, next_cell_);
-  std::string description = DescribeRestored(restore);
+  const uint32_t undone_end = in_cell ? cells_.outer->number() : untold_.UndoneEnd(next_cell_);
+  std::string description = DescribeRestored(restore, undone_end);
   had_cells_ = true;
   untried_ = restore.from;
   next_cell_ = restore.moment.before_cell;
   snapshots_.OnRestored(restore.moment.before_cell);
   RestoreVariables();
-  if (running_value_) TakeRunningValue().done(absl::UnavailableError("the worker " + description));
-  if (!in_cell) restored_note_ = rewind_ ? "" : "the worker " + description;
+  if (value_.pending()) {
+    value_.Take().done(absl::UnavailableError("the worker " + description));
+  }
   if (in_cell) {
     const bool is_before_cell = next_cell_ == cells_.outer->number();
     OnDeathInCell(std::move(restore.exit), Recovery{.state = StateAfter::kRestored,
                                                     .detail = std::move(description),
                                                     .is_before_cell = is_before_cell});
+  } else if (rewind_) {
+    untold_.OnRewound();
+  } else {
+    untold_.OnRestored("the worker " + description, worker_->not_carried(), undone_end);
   }
   if (rewind_) {
     RewindCallback done = std::move(std::exchange(rewind_, std::nullopt)->done);
@@ -142,13 +135,7 @@ void Session::AbandonRestoring() {
   if (branching_ != nullptr && branching_->branched_) branching_->FinishBranch(closed);
 }
 
-void Session::TellNotCarried(CellOutcome& outcome) const {
-  if (worker_->not_carried().empty()) return;
-  outcome.notices.push_back("not in a snapshot, and so not restored: " +
-                            absl::StrJoin(worker_->not_carried(), ", "));
-}
-
-std::string Session::DescribeRestored(const Restore& restore) {
+std::string Session::DescribeRestored(const Restore& restore, uint32_t undone_end) const {
   const bool in_cell = cells_.OuterRuns();
   const bool killed = in_cell && cells_.Innermost()->killed;
   std::string text = rewind_  ? "ended by a rewind"
@@ -156,7 +143,7 @@ std::string Session::DescribeRestored(const Restore& restore) {
                               : restore.exit.Describe() + PlaceOfDeath(restore.exit.python_stack);
   const uint32_t before = restore.moment.before_cell;
   absl::StrAppend(&text, "; state is that of before cell ", before);
-  std::string undone = DescribeUndone(before, in_cell ? cells_.outer->number() : untold_end_);
+  std::string undone = DescribeUndone(before, undone_end);
   if (!undone.empty()) absl::StrAppend(&text, ": ", undone);
   if (restore.moment.values_set_since) {
     absl::StrAppend(&text, ", and values that were set since then");
@@ -183,68 +170,6 @@ void Session::Rewind(std::optional<uint32_t> cell, RewindCallback done) {
   rewind_ = RewindRequest{.to = entry->snapshot.get(), .done = std::move(done)};
   snapshots_.Hold();
   worker_->Kill();
-}
-
-void Session::Branch(BranchOptions options, BranchCallback done) {
-  Enqueue(BranchJob{options, std::move(done)});
-}
-
-void Session::Start(BranchJob job) {
-  SessionOptions options = options_;
-  SessionVariables variables = variables_;
-  if (job.options.before_cell) variables.UndoSince(*job.options.before_cell);
-  options.environment = variables.all();
-  options.fresh_reason.clear();
-  options.relieve = nullptr;  // that is the original's; whoever takes the branch sets its own
-  if (!job.options.id.empty()) options.id = job.options.id;
-  branching_ = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));
-  Session& branch = *branching_;
-  branch.StartAsBranch(
-      *this, job.options,
-      [this, alive = alive_, done = std::move(job.done)](absl::StatusOr<Branched> made) mutable {
-        // Posted: this is a call from inside the branch, which may have failed and must go.
-        loop_.Post([this, alive, made = std::move(made), done = std::move(done)]() mutable {
-          if (!*alive) return done(absl::CancelledError("the session was closed"));
-          std::unique_ptr<Session> branch = std::move(branching_);
-          if (made.ok() && closing_) made = absl::CancelledError("the session was closed");
-          if (made.ok()) made->session = std::move(branch);
-          done(std::move(made));
-          Pump();
-        });
-      });
-}
-
-void Session::StartAsBranch(Session& source, const BranchOptions& options, BranchCallback done) {
-  branched_ = std::move(done);
-  template_ = source.template_;
-  next_cell_ = options.before_cell.value_or(source.next_cell_);
-  had_cells_ = true;
-  told_opening_ = true;
-  absl::StatusOr<std::unique_ptr<Worker>> worker;
-  if (!options.before_cell) {
-    worker = BranchWorker(loop_, *source.worker_, !options.same_random, *this);
-  } else if (Snapshots::Entry* entry = source.snapshots_.Find(*options.before_cell)) {
-    worker = entry->snapshot->Branch(*source.worker_, !options.same_random, *this);
-  } else {
-    worker =
-        absl::NotFoundError(absl::StrCat("no snapshot stands before cell ", *options.before_cell));
-  }
-  if (!worker.ok()) return FinishBranch(worker.status());
-  worker_ = *std::move(worker);
-  ConnectBridge();
-  branch_timer_ = loop_.After(kHooksLimit, [this, &source] {
-    if (source.worker_ != nullptr) source.worker_->EndForkHooks();
-    worker_->EndForkHooks();
-    branch_timer_ = loop_.After(kBranchLimit - kHooksLimit, [this] { worker_->GiveUp(); });
-  });
-}
-
-void Session::FinishBranch(absl::Status status) {
-  loop_.Cancel(branch_timer_);
-  BranchCallback done = std::exchange(branched_, nullptr);
-  if (!status.ok()) return done(status);
-  snapshots_.OnCellDone(absl::ZeroDuration());
-  done(Branched{.standing = {.before_cell = next_cell_, .not_carried = worker_->not_carried()}});
 }
 
 }  // namespace cellar::host

@@ -7,28 +7,20 @@
 namespace cellar::host {
 
 void Session::Start(ValueJob job) {
-  running_value_ = std::move(job);
-  ExpectBegin();
-  std::visit(
-      [this](auto& message) {
-        message.request = ++last_value_request_;
-        worker_->Send(message);
-      },
-      running_value_->message);
   // What cells have left may hold the worker's loop for ever. The next cell has means against that,
   // and must get its turn.
-  value_timer_ = loop_.After(options_.value_limit, [this] {
-    TakeRunningValue().done(absl::DeadlineExceededError(absl::StrCat(
+  value_.Ask(*worker_, std::move(job), options_.value_limit, [this] {
+    value_.Take().done(absl::DeadlineExceededError(absl::StrCat(
         "the worker gave no answer within ", absl::FormatDuration(options_.value_limit),
         ": something that cells have left keeps it busy")));
     Pump();
   });
+  ExpectBegin();
 }
 
 void Session::OnValue(wire::Value value) {
-  // Another one has come too late.
-  if (!running_value_ || value.request != last_value_request_) return;
-  ValueJob job = TakeRunningValue();
+  if (!value_.IsAnswer(value)) return;
+  ValueJob job = value_.Take();
   if (std::holds_alternative<wire::Set>(job.message)) snapshots_.OnValueSet();
   switch (value.kind) {
     case wire::ValueKind::kFailed:
@@ -43,11 +35,6 @@ void Session::OnValue(wire::Value value) {
   }
   had_cells_ = true;
   Pump();
-}
-
-Session::ValueJob Session::TakeRunningValue() {
-  loop_.Cancel(value_timer_);
-  return *std::exchange(running_value_, std::nullopt);
 }
 
 }  // namespace cellar::host

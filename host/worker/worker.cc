@@ -2,9 +2,6 @@
 
 #include <sched.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -19,18 +16,12 @@
 namespace cellar::host {
 namespace {
 
-// While output flows, the ring is looked at this often instead of being rung for each print.
-constexpr absl::Duration kRingPoll = absl::Milliseconds(2);
-// After a pause the first output waits so long for what belongs to it: print() writes its text and
-// then the newline.
-constexpr absl::Duration kGathering = absl::Microseconds(200);
 // Between a worker's death and the keeper's word on how it died, on a machine that may be busy.
 constexpr absl::Duration kExitReport = absl::Seconds(2);
 // Between the end of its channel and its own end.
 constexpr absl::Duration kEndOfWorker = absl::Milliseconds(200);
 constexpr char kClosed[] = "its channel to the host was closed";
 constexpr char kOriginEnded[] = "the session that it branches off ended just then";
-constexpr size_t kMaxFaults = 64u << 10;
 
 }  // namespace
 
@@ -53,16 +44,18 @@ Worker::Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
       timeline_(std::move(ring), std::move(ends_.out), std::move(ends_.err),
                 [this](uint32_t cell, wire::StreamId stream, std::string_view text) {
                   listener_.OnText(cell, stream, text);
-                }) {}
+                }),
+      output_(
+          loop, timeline_, std::move(ends_.doorbell), [this] { DeliverArrived(); },
+          [this](const absl::Status& why) { Abandon(why); }),
+      faults_(std::move(ends_.faults)) {}
 
 Worker::~Worker() {
   *alive_ = false;
-  loop_.Cancel(poll_timer_);
   loop_.Cancel(birth_timer_);
   loop_.Cancel(exit_timer_);
   loop_.Cancel(closed_timer_);
-  for (int fd : {ends_.keeper.get(), ends_.doorbell.get(), timeline_.out_fd(), timeline_.err_fd(),
-                 pidfd_.get()}) {
+  for (int fd : {ends_.keeper.get(), pidfd_.get()}) {
     if (fd >= 0) loop_.Unwatch(fd);
   }
   // The keeper ends everything when its socket closes.
@@ -72,20 +65,8 @@ Worker::~Worker() {
 
 absl::Status Worker::WatchAll() {
   CELLAR_RETURN_IF_ERROR(channel_.Watch());
-  CELLAR_RETURN_IF_ERROR(
-      loop_.Watch(ends_.doorbell.get(), EPOLLIN, [this](uint32_t) { OnDoorbell(); }));
-  CELLAR_RETURN_IF_ERROR(
-      loop_.Watch(ends_.keeper.get(), EPOLLIN, [this](uint32_t) { OnKeeper(); }));
-  CELLAR_RETURN_IF_ERROR(WatchPipe(timeline_.out_fd()));
-  return WatchPipe(timeline_.err_fd());
-}
-
-absl::Status Worker::WatchPipe(int fd) {
-  return loop_.Watch(fd, EPOLLIN, [this, fd](uint32_t events) {
-    // Closed by every writer: it would wake the loop for ever.
-    if ((events & EPOLLIN) == 0) return loop_.Unwatch(fd);
-    OnPipe();
-  });
+  CELLAR_RETURN_IF_ERROR(output_.Start());
+  return loop_.Watch(ends_.keeper.get(), EPOLLIN, [this](uint32_t) { OnKeeper(); });
 }
 
 void Worker::ExpectWithin(absl::Duration time) {
@@ -119,20 +100,8 @@ void Worker::MakeWay(uint32_t cell) {
 void Worker::Continue() { SignalWorker(SIGCONT, false); }
 
 void Worker::DumpStacks() {
-  has_dumped_ = true;
+  faults_.OnDump();
   SignalWorker(wire::DumpSignal(), false);
-}
-
-void Worker::PauseOutput(bool paused) {
-  if (paused == paused_ || finished_) return;
-  paused_ = paused;
-  loop_.Cancel(poll_timer_);
-  polling_ = false;
-  // Should every writer close a pipe meanwhile, what is left in it is read with the ring.
-  for (int pipe : {timeline_.out_fd(), timeline_.err_fd()}) {
-    loop_.Rewatch(pipe, paused ? 0u : EPOLLIN);
-  }
-  if (!paused) OnDoorbell();
 }
 
 void Worker::LimitBirth(absl::Duration limit) {
@@ -245,12 +214,6 @@ void Worker::SignalWorker(int signal, bool group) {
   (void)wire::SendControl(ends_.keeper.get(), wire::Signal{.signal = signal, .group = group});
 }
 
-absl::StatusOr<bool> Worker::DrainOutput() {
-  return timeline_.Drain([this] { DeliverArrived(); });
-}
-
-void Worker::DeliverArrived() { channel_.ReadArrived(); }
-
 absl::Status Worker::OnFrame(const wire::Frame& frame) {
   wire::TraceFrame(wire::FrameDirection::kFromWorker, pid_,
                    static_cast<wire::MessageType>(frame.type), frame.payload);
@@ -323,38 +286,6 @@ absl::Status Worker::DeliverLine(std::string_view payload) {
   // Without it, the thread sees the end of its line.
   if (*socket) listener_.OnOpenLine(*std::move(socket), open->of_main_thread);
   return absl::OkStatus();
-}
-
-void Worker::OnDoorbell() {
-  eventfd_t ignored;
-  eventfd_read(ends_.doorbell.get(), &ignored);
-  if (paused_ || finished_) return;
-  if (std::exchange(polling_, true)) {  // the ring is full
-    if (absl::StatusOr<bool> any = DrainOutput(); !any.ok()) Abandon(any.status());
-    return;
-  }
-  poll_timer_ = loop_.After(kGathering, [this] { KeepPolling(); });
-}
-
-void Worker::KeepPolling() {
-  absl::StatusOr<bool> any = DrainOutput();
-  if (!any.ok()) return Abandon(any.status());
-  if (paused_ || finished_) return;
-  if (!*any && timeline_.PrepareToSleep()) {
-    polling_ = false;
-    poll_timer_ = 0;
-    return;
-  }
-  poll_timer_ = loop_.After(kRingPoll, [this] { KeepPolling(); });
-}
-
-void Worker::OnPipe() {
-  if (absl::StatusOr<bool> any = DrainOutput(); !any.ok()) Abandon(any.status());
-}
-
-void Worker::DeliverOutput() {
-  if (paused_ || finished_) return;
-  if (absl::StatusOr<bool> any = DrainOutput(); !any.ok()) Abandon(any.status());
 }
 
 void Worker::OnKeeper() {
@@ -458,31 +389,16 @@ void Worker::Finish() {
   loop_.Cancel(birth_timer_);
   loop_.Cancel(exit_timer_);
   loop_.Cancel(closed_timer_);
-  loop_.Cancel(poll_timer_);
+  output_.Stop();
   channel_.Stop();
   loop_.Unwatch(ends_.keeper.get());
-  loop_.Unwatch(ends_.doorbell.get());
-  loop_.Unwatch(timeline_.out_fd());
-  loop_.Unwatch(timeline_.err_fd());
   if (pidfd_) loop_.Unwatch(pidfd_.get());
-  exit_.python_stack = CleanPythonStack(ReadFaults());
+  exit_.python_stack = CleanPythonStack(faults_.Read());
   copier_.FailAll(absl::UnavailableError("the worker " + exit_.Describe()));
   for (auto& [keeper, branching] : std::exchange(branchings_, {})) {
     branching.born(absl::UnavailableError(kOriginEnded));
   }
   listener_.OnWorkerExit(std::move(exit_));
-}
-
-void Worker::SkipOldFaults() {
-  struct stat faults;
-  if (has_dumped_ && fstat(ends_.faults.get(), &faults) == 0) faults_begin_ = faults.st_size;
-}
-
-std::string Worker::ReadFaults() const {
-  std::string text(kMaxFaults, '\0');
-  ssize_t size = pread(ends_.faults.get(), text.data(), text.size(), faults_begin_);
-  text.resize(size > 0 ? static_cast<size_t>(size) : 0);
-  return text;
 }
 
 }  // namespace cellar::host

@@ -22,6 +22,8 @@
 #include "host/worker/birth.h"
 #include "host/worker/channel.h"
 #include "host/worker/copier.h"
+#include "host/worker/fault_file.h"
+#include "host/worker/output_watch.h"
 #include "host/worker/timeline.h"
 #include "host/worker/worker_exit.h"
 
@@ -59,7 +61,7 @@ class Worker : private ChannelListener {
   // blocks.
   template <typename Message>
   void Send(const Message& message) {
-    if constexpr (std::is_same_v<Message, wire::Execute>) SkipOldFaults();
+    if constexpr (std::is_same_v<Message, wire::Execute>) faults_.SkipOld();
     std::string payload = wire::Encode(message);
     wire::TraceFrame(wire::FrameDirection::kToWorker, pid_, Message::kType, payload);
     if (finished_) return;
@@ -81,11 +83,11 @@ class Worker : private ChannelListener {
   void DumpStacks();
   // While paused, prints fill the ring and then wait: for a sink that cannot keep up. Frames still
   // come.
-  void PauseOutput(bool paused);
+  void PauseOutput(bool paused) { output_.Pause(paused); }
   // Delivers the frames that have arrived and not been read. Not from a listener's call.
-  void DeliverArrived();
+  void DeliverArrived() { channel_.ReadArrived(); }
   // The same, and what has been printed.
-  void DeliverOutput();
+  void DeliverOutput() { output_.Look(); }
   // It ends if its keeper has not said by then that it lives.
   void LimitBirth(absl::Duration limit);
   // Ends the worker and everything it started.
@@ -127,7 +129,6 @@ class Worker : private ChannelListener {
          std::function<absl::Status()> why_not_started, WorkerListener& listener);
 
   absl::Status WatchAll();
-  absl::Status WatchPipe(int fd);
   void SignalWorker(int signal, bool group);
   void ContinueKeeper();
   // Unless its keeper says before that it lives.
@@ -136,16 +137,12 @@ class Worker : private ChannelListener {
   absl::Status OnFrame(const wire::Frame& frame) override;
   void OnChannelEnd() override;
   void OnGarbage(const absl::Status& why) override;
-  void OnDoorbell();
-  void OnPipe();
   void OnKeeper();
   void OnBorn(absl::StatusOr<wire::Copied> copied);
   void BeReady();
   void OnKeeperGone();
   void OnPidfd();
-  void KeepPolling();
 
-  absl::StatusOr<bool> DrainOutput();
   template <typename Message>
   absl::Status Deliver(std::string_view payload, void (WorkerListener::*receive)(Message));
   absl::Status DeliverLine(std::string_view payload);
@@ -155,9 +152,6 @@ class Worker : private ChannelListener {
   void SetReason(const absl::Status& why);
   void Finish();
   void OnSpared(const wire::Spared& spared);
-  // What was dumped of cells that went on says nothing of a later one's death.
-  void SkipOldFaults();
-  std::string ReadFaults() const;
 
   EventLoop& loop_;
   WorkerEnds ends_;
@@ -165,6 +159,8 @@ class Worker : private ChannelListener {
   WorkerListener& listener_;
   Channel channel_;
   Timeline timeline_;
+  OutputWatch output_;
+  FaultFile faults_;
 
   // A branch that this worker's keeper has been told to leave alone, until it says that it does.
   struct Branching {
@@ -186,11 +182,6 @@ class Worker : private ChannelListener {
   int pid_ = -1;
   UniqueFd pidfd_;
   UniqueFd keeper_pidfd_;
-  bool has_dumped_ = false;
-  off_t faults_begin_ = 0;
-  bool polling_ = false;
-  bool paused_ = false;
-  EventLoop::TimerId poll_timer_ = 0;
   EventLoop::TimerId birth_timer_ = 0;
   EventLoop::TimerId exit_timer_ = 0;
   EventLoop::TimerId closed_timer_ = 0;

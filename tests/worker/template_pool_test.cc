@@ -93,7 +93,7 @@ TEST_F(TemplatePoolTest, ABranchUsesTheTemplateOfItsOrigin) {
   Start({.unused = absl::Milliseconds(50)});
   std::unique_ptr<host::Session> origin = Open("decimal");
   std::unique_ptr<host::Session> branch;
-  origin->Branch({}, [&](absl::StatusOr<host::Session::Branched> made) {
+  origin->Branch({}, [&](absl::StatusOr<host::Branched> made) {
     if (made.ok()) branch = std::move(made->session);
   });
   ASSERT_TRUE(RunUntil([&] { return branch != nullptr; }));

@@ -1,0 +1,38 @@
+// What is printed and shown in a session by what earlier cells have started, until an outcome takes
+// it along.
+//
+// Lives on the loop's thread.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "host/session/cell_request.h"
+#include "host/session/output_log.h"
+
+namespace cellar::host {
+
+class BackgroundOutput {
+ public:
+  BackgroundOutput(OutputStorage storage, SinkOptions options);
+
+  // Sees the text while no cell runs; null = nobody.
+  void Observe(CellObserver* observer) { observer_ = observer; }
+  CellObserver* observer() const { return observer_; }
+  // `observer`: who sees it now; null = nobody.
+  void AddText(Stream stream, std::string_view text, CellObserver* observer);
+  void AddDisplay(wire::Display display) { log_->AddDisplay(std::move(display)); }
+
+  // The text that nobody has taken yet, once more.
+  void Recount(CellObserver& observer) const;
+  std::vector<CellOutput> Take();
+
+ private:
+  OutputStorage storage_;
+  SinkOptions options_;
+  std::unique_ptr<OutputLog> log_;
+  CellObserver* observer_ = nullptr;
+};
+
+}  // namespace cellar::host

@@ -1,0 +1,70 @@
+// What a session is asked for and does one after the other, and what it answers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "host/session/cell_request.h"
+#include "host/wire/channel_messages.h"
+
+namespace cellar::host {
+
+class Session;
+
+// A value that crosses between host and session.
+struct SessionValue {
+  bool is_json = true;
+  std::string data;  // JSON text, or raw bytes
+};
+using ValueCallback = absl::AnyInvocable<void(absl::StatusOr<std::optional<SessionValue>>)>;
+
+using ResetCallback = absl::AnyInvocable<void(absl::Status)>;
+
+// Where a session stands that has gone back to a snapshot, or has branched off.
+struct Standing {
+  uint32_t before_cell = 0;
+  std::vector<std::string> not_carried;  // what a fork cannot take over, one phrase each
+};
+using RewindCallback = absl::AnyInvocable<void(absl::StatusOr<Standing>)>;
+
+struct BranchOptions {
+  // A kept snapshot to branch from; nothing = the present state.
+  std::optional<uint32_t> before_cell;
+  bool same_random = false;  // draw the same random numbers as the original
+  std::string id;            // SessionOptions::id of the branch; empty = that of the original
+};
+struct Branched {
+  std::unique_ptr<Session> session;
+  Standing standing;
+};
+using BranchedCallback = absl::AnyInvocable<void(absl::StatusOr<Branched>)>;
+
+struct CellJob {
+  CellRequest request;
+  OutcomeCallback done;
+  bool interrupted = false;  // before it ran
+};
+struct ValueJob {
+  std::variant<wire::Set, wire::Get> message;
+  ValueCallback done;
+};
+struct ResetJob {
+  ResetCallback done;
+};
+struct BranchJob {
+  BranchOptions options;
+  BranchedCallback done;
+};
+using Job = std::variant<CellJob, ValueJob, ResetJob, BranchJob>;
+
+inline bool IsCell(const Job& job) { return std::holds_alternative<CellJob>(job); }
+
+void Fail(Job job, const absl::Status& status);
+
+}  // namespace cellar::host
