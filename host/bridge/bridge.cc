@@ -249,6 +249,11 @@ std::optional<Bridge::Call> Bridge::Remove(uint64_t id) {
   return call;
 }
 
+std::optional<uint32_t> Bridge::CellThatCalls(uint64_t call) const {
+  auto found = calls_.find(call);
+  return found == calls_.end() ? std::nullopt : std::optional(found->second.cell);
+}
+
 std::optional<uint32_t> Bridge::WaitingCell(uint64_t call) const {
   auto found = calls_.find(call);
   if (found == calls_.end() || !CanNest(found->second)) return std::nullopt;

@@ -65,8 +65,8 @@ class Bridge : private LineListener {
 
   // Whether that cell waits for an answer. Input does not count: nobody may be there.
   bool HasCalls(uint32_t cell) const { return under_way_.contains(cell); }
-  // Whether that call is under way.
-  bool HasCall(uint64_t call) const { return calls_.contains(call); }
+  // The cell that waits for that call; nothing when it is not under way.
+  std::optional<uint32_t> CellThatCalls(uint64_t call) const;
   // Answers all calls of an interrupted cell, so that they raise KeyboardInterrupt; it makes no
   // more calls.
   void CancelCell(uint32_t cell);

@@ -71,9 +71,9 @@ void CallRunner::Next() {
   if (!call_.cells[index_].reset) return RunCell();
   session_.Reset([this](absl::Status status) {
     if (!status.ok()) return Refuse(status);
+    was_reset_ = true;
     if (!cancelled_) return RunCell();
-    result_.session_state = StateAfter::kFresh;
-    result_.session_reason = "the session was reset for a cell that was then cancelled";
+    TellReset("cancelled");
     Finish();
   });
 }
@@ -104,6 +104,7 @@ void CallRunner::RunCell() {
 void CallRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
   cell_runs_ = false;
   if (!outcome.ok()) return Refuse(outcome.status());
+  was_reset_ = false;
   CellResult& cell = result_.cells[index_];
   cell.status = RunStatusOf(outcome->status);
   cell.runs = outcome->runs;
@@ -135,9 +136,17 @@ CallResult CallRunner::SoFar() const {
   return result;
 }
 
-// The cell could not be run. What the cells before it did is still to be told.
+// The state is gone, as was asked for, but the cell did not run.
+void CallRunner::TellReset(const char* what_became_of_the_cell) {
+  result_.session_state = StateAfter::kFresh;
+  result_.session_reason =
+      absl::StrCat("the session was reset for a cell that was then ", what_became_of_the_cell);
+}
+
+// The cell could not be run. What was done before it is still to be told.
 void CallRunner::Refuse(const absl::Status& status) {
-  if (index_ == 0) return Report(status);
+  if (index_ == 0 && !was_reset_) return Report(status);
+  if (was_reset_) TellReset(absl::IsCancelled(status) ? "cancelled" : "not run");
   if (!absl::IsCancelled(status)) {
     CellResult& cell = result_.cells[index_++];
     cell.status = CellRunStatus::kError;

@@ -40,6 +40,10 @@ class CallRunner {
   // Interrupts the running cell and lets no other start. A second call kills the running cell.
   void Cancel();
 
+  // The number of the cell that it runs; nothing between cells.
+  std::optional<uint32_t> running_cell() const {
+    return cell_runs_ ? session_.RunningCellInside(waiting_call_) : std::nullopt;
+  }
   // What the result would be if the call stood still now.
   CallResult SoFar() const;
 
@@ -47,6 +51,7 @@ class CallRunner {
   void Next();
   void RunCell();
   void OnOutcome(absl::StatusOr<CellOutcome> outcome);
+  void TellReset(const char* what_became_of_the_cell);
   void Refuse(const absl::Status& status);
   void Finish();
   void Report(absl::StatusOr<CallResult> result);
@@ -59,9 +64,10 @@ class CallRunner {
 
   CallResult result_;
   bool is_nested_ = false;
-  uint64_t waiting_call_ = 0;                     // inside whose wait the nested cell runs
-  size_t index_ = 0;                              // of the cell that runs, or is next
+  uint64_t waiting_call_ = 0;           // inside whose wait the nested cell runs
+  size_t index_ = 0;                    // of the cell that runs, or is next
   uint64_t result_room_ = kResultRoom;  // what is left of it for the cells to come
+  bool was_reset_ = false;              // the session, for the cell that is next
   bool cell_runs_ = false;
   bool cancelled_ = false;
 };

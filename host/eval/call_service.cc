@@ -267,12 +267,15 @@ CallId CallService::CallWithTicket(TicketId ticket) const {
 }
 
 CallId CallService::CallerOf(uint64_t bridge_call) const {
-  for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
-    if (call->second->runner != nullptr && call->second->session->HasCall(bridge_call)) {
-      return call->first;
-    }
+  CallId newest = 0;  // for what a thread asks whose cell has ended
+  for (const auto& [id, call] : calls_) {
+    if (call->runner == nullptr) continue;
+    const std::optional<uint32_t> cell = call->session->CellThatCalls(bridge_call);
+    if (!cell) continue;
+    if (cell == call->runner->running_cell()) return id;
+    newest = id;
   }
-  return 0;
+  return newest;
 }
 
 void CallService::Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "host/base/clock.h"
 #include "host/base/utf8.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
@@ -23,6 +24,22 @@ struct DisplayBudget {
   size_t shown_bytes = 50 * 1024;
   // To read HTML costs time, above all where little text comes of it.
   size_t read_bytes = 256 * 1024;
+};
+
+// How long the HTML of a whole call may take to read: the loop's thread does it, and other sessions
+// wait. The last document may take its own limit more.
+class HtmlTime {
+ public:
+  bool is_over() const { return left_ <= absl::ZeroDuration(); }
+  std::string Read(const MimeData& entry) {
+    const absl::Duration before = ThreadCpuTime();
+    std::string text = ReadableText(entry);
+    left_ -= ThreadCpuTime() - before;
+    return text;
+  }
+
+ private:
+  absl::Duration left_ = absl::Milliseconds(300);
 };
 
 // For headings and the like: a newline in a title must not start a line that looks like output.
@@ -47,11 +64,14 @@ void AddRemark(std::string_view remark, std::string& text) {
 }
 
 // What is saved has a line that says where the whole is.
-void AddDisplayText(const MimeData& entry, bool is_saved, DisplayBudget& budget,
+void AddDisplayText(const MimeData& entry, bool is_saved, DisplayBudget& budget, HtmlTime& html,
                     std::string& text) {
-  const size_t wanted = budget.shown_bytes == 0 ? 0 : budget.read_bytes;
+  const bool is_html = entry.type == "text/html";
+  const size_t wanted =
+      budget.shown_bytes == 0 || (is_html && html.is_over()) ? 0 : budget.read_bytes;
   const size_t read = Utf8BorderBefore(entry.data, std::min(wanted, entry.data.size()));
-  const std::string readable = ReadableText({entry.type, entry.data.substr(0, read)});
+  const MimeData start = {entry.type, entry.data.substr(0, read)};
+  const std::string readable = is_html ? html.Read(start) : ReadableText(start);
   const size_t shown = Utf8BorderBefore(readable, std::min(budget.shown_bytes, readable.size()));
   budget.read_bytes -= read;
   budget.shown_bytes -= shown;
@@ -74,7 +94,7 @@ std::string Whereabouts(const SavedData& saved, std::span<const MimeData> data) 
 
 // Images and what is saved always have a line; what else has no text has one when the bundle has no
 // text at all.
-void AddBundle(const CellOutput& output, DisplayBudget& budget, std::string& text) {
+void AddBundle(const CellOutput& output, DisplayBudget& budget, HtmlTime& html, std::string& text) {
   std::vector<MimeData> data;
   for (const wire::MimeEntry& entry : output.data) data.push_back({entry.mime, entry.data});
   const auto is_saved = [&output](const MimeData& entry) {
@@ -82,7 +102,7 @@ void AddBundle(const CellOutput& output, DisplayBudget& budget, std::string& tex
                        [&entry](const SavedData& saved) { return saved.mime == entry.type; });
   };
   const MimeData* shown = TranscriptEntry(data);
-  if (shown != nullptr) AddDisplayText(*shown, is_saved(*shown), budget, text);
+  if (shown != nullptr) AddDisplayText(*shown, is_saved(*shown), budget, html, text);
   for (const MimeData& entry : data) {
     if (is_saved(entry) || (shown != nullptr && !entry.type.starts_with("image/"))) continue;
     AddRemark(absl::StrCat(OneLine(entry.type), ", ", SpokenSize(entry.data.size())), text);
@@ -94,7 +114,7 @@ void AddBundle(const CellOutput& output, DisplayBudget& budget, std::string& tex
   }
 }
 
-void AddOutputs(const std::vector<CellOutput>& outputs, std::string& text) {
+void AddOutputs(const std::vector<CellOutput>& outputs, HtmlTime& html, std::string& text) {
   DisplayBudget budget;
   for (const CellOutput& output : outputs) {
     switch (output.type) {
@@ -104,7 +124,7 @@ void AddOutputs(const std::vector<CellOutput>& outputs, std::string& text) {
         break;
       case CellOutput::Type::kDisplay:
       case CellOutput::Type::kResult:
-        AddBundle(output, budget, text);
+        AddBundle(output, budget, html, text);
         break;
       case CellOutput::Type::kStatus:  // progress, for who watches
         break;
@@ -141,9 +161,9 @@ bool HasRun(const CellResult& cell) {
   return cell.status != CellRunStatus::kPending && cell.status != CellRunStatus::kNotRun;
 }
 
-std::string BodyOf(const CellResult& cell) {
+std::string BodyOf(const CellResult& cell, HtmlTime& html) {
   std::string body;
-  AddOutputs(cell.outcome.outputs, body);
+  AddOutputs(cell.outcome.outputs, html, body);
   AddError(cell.outcome, body);
   if (body.empty()) body = "(no output)";
   AddRemarks(cell, body);
@@ -172,14 +192,15 @@ std::string Verdict(const CellResult& cell, size_t number) {
   return absl::StrCat("Cell ", number, cell.outcome.timed_out ? " timed out" : " was cancelled");
 }
 
-void AddCellOfSeveral(const CellResult& cell, size_t number, size_t count, std::string& text) {
+void AddCellOfSeveral(const CellResult& cell, size_t number, size_t count, HtmlTime& html,
+                      std::string& text) {
   std::string heading = absl::StrCat("[", number, "/", count, "]");
   if (!cell.title.empty()) absl::StrAppend(&heading, " ", OneLine(cell.title));
   if (const std::string word = StatusWord(cell.status); !word.empty()) {
     absl::StrAppend(&heading, ": ", word);
   }
   AddBlock(heading, text);
-  if (HasRun(cell)) text += BodyOf(cell);
+  if (HasRun(cell)) text += BodyOf(cell, html);
   if (const std::string verdict = Verdict(cell, number); !verdict.empty()) AddBlock(verdict, text);
 }
 
@@ -187,18 +208,19 @@ void AddCellOfSeveral(const CellResult& cell, size_t number, size_t count, std::
 
 std::string TranscriptOf(const CallResult& result) {
   std::string text;
+  HtmlTime html;
   const size_t count = result.cells.size();
   if (count == 1) {
     const CellResult& cell = result.cells.front();
-    text = HasRun(cell) ? BodyOf(cell) : absl::StrCat("(", StatusWord(cell.status), ")\n");
+    text = HasRun(cell) ? BodyOf(cell, html) : absl::StrCat("(", StatusWord(cell.status), ")\n");
   } else {
-    for (size_t i = 0; i < count; ++i) AddCellOfSeveral(result.cells[i], i + 1, count, text);
+    for (size_t i = 0; i < count; ++i) AddCellOfSeveral(result.cells[i], i + 1, count, html, text);
   }
   if (result.status == CallStatus::kRunning) {
     AddRemark(absl::StrCat("the call is still running; its handle is ", result.handle), text);
   }
   std::string background;
-  AddOutputs(result.background, background);
+  AddOutputs(result.background, html, background);
   if (!background.empty()) {
     AddBlock("[background output]", text);
     AddBlock(background, text);

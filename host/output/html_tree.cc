@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstddef>
-#include <ctime>
 #include <new>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "host/base/clock.h"
 
 namespace cellar::host {
 namespace {
@@ -16,14 +17,8 @@ constexpr size_t kMaxMemory = size_t{64} << 20;
 constexpr size_t kBlockBytes = size_t{1} << 20;
 // A document of 128 KiB, which is what html_markdown.cc lets in, takes up to 40 ms unless it is
 // made to hurt.
-constexpr double kMaxCpuSeconds = 0.2;
+constexpr absl::Duration kMaxCpuTime = absl::Milliseconds(200);
 constexpr unsigned kAllocationsPerClockRead = 256;
-
-double ThreadCpuSeconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 bool ContainsIgnoringCase(std::string_view text, std::string_view lower_case) {
   const auto equal = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
@@ -63,7 +58,7 @@ class HtmlTree::Arena {
            alignof(std::max_align_t);
     allocated_ += size;
     const bool reads_clock = ++allocations_ % kAllocationsPerClockRead == 0;
-    if (allocated_ > kMaxMemory || (reads_clock && ThreadCpuSeconds() > deadline_) ||
+    if (allocated_ > kMaxMemory || (reads_clock && ThreadCpuTime() > deadline_) ||
         (size > free_.size() && !AddBlock(std::max(size, kBlockBytes)))) {
       longjmp(limit_passed_, 1);
     }
@@ -84,7 +79,7 @@ class HtmlTree::Arena {
   std::span<std::byte> free_;  // at the end of the last block
   size_t allocated_ = 0;
   unsigned allocations_ = 0;
-  double deadline_ = ThreadCpuSeconds() + kMaxCpuSeconds;
+  absl::Duration deadline_ = ThreadCpuTime() + kMaxCpuTime;
   std::jmp_buf limit_passed_;
 };
 

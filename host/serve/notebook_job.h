@@ -49,7 +49,7 @@ class NotebookJob : private NotebookRunObserver {
   CallId visit() const { return visit_; }
 
   // Whether one of its cells waits for that call to the host.
-  bool HasCall(uint64_t call) const { return hold_ && hold_->session().HasCall(call); }
+  bool HasCall(uint64_t call) const { return hold_ && hold_->session().CellThatCalls(call); }
 
  private:
   void OnPrepared(absl::StatusOr<PreparedRun> prepared);

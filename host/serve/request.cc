@@ -288,6 +288,7 @@ absl::Status ReadId(json& request, RequestId& id) {
   if (!found->is_string() && !found->is_number_integer()) {
     return absl::InvalidArgumentError("id: expected a string or a whole number");
   }
+  if (*found == "") return absl::InvalidArgumentError("id: is empty");
   std::string text = Dump(*found);
   if (text.size() > kMaxIdBytes) {
     return absl::InvalidArgumentError(absl::StrCat("id: longer than ", kMaxIdBytes, " bytes"));

@@ -57,7 +57,7 @@ std::unique_ptr<CallObserver> SessionWatch::OnCall(const WatchedCall& call) {
 uint32_t SessionWatch::CellThatStarts() const {
   const Session* session = place_.registry.Find(session_);
   if (session == nullptr) return 1;
-  return session->busy() ? session->next_cell() - 1 : session->next_cell();
+  return session->running_cell().value_or(session->next_cell());
 }
 
 void SessionWatch::OnCallOver(const std::string& handle) {

@@ -119,7 +119,9 @@ void SessionRegistry::Forget(OpenSession& open) {
 }
 
 void SessionRegistry::Evict(OpenSession& open, std::string reason, EventLoop::Task when_closed) {
-  if (open.used) lost_.Note(open.key.id, std::move(reason));
+  // One that was only looked at has not told yet why it was empty.
+  if (!open.used) reason = open.session->untold_loss();
+  if (!reason.empty()) lost_.Note(open.key.id, std::move(reason));
   StartClosing(open, std::move(when_closed));
 }
 

@@ -25,6 +25,8 @@ Stream ToStream(wire::StreamId stream) {
 // Of one cell. The runtime sends a few short ones; a cell can make the channel carry any number.
 constexpr size_t kMaxNotices = 100;
 constexpr size_t kMaxNoticeBytes = 16u << 10;
+// A class may have any name; it stands in headings and in front of messages.
+constexpr size_t kMaxEnameBytes = 1u << 10;
 
 // A message to a worker has other fields too.
 constexpr size_t kMaxData = wire::kMaxFramePayload - (1u << 20);
@@ -87,6 +89,9 @@ absl::Status Session::Prepare() {
 
 void Session::Run(CellRequest request, OutcomeCallback done) {
   if (absl::Status fits = CheckFits(request.code.size()); !fits.ok()) return done(fits);
+  if (absl::Status room = variables_.CheckRoomFor(request.environment); !room.ok()) {
+    return done(room);
+  }
   Enqueue(CellJob{std::move(request), std::move(done)});
 }
 
@@ -272,6 +277,7 @@ void Session::OnDisplay(wire::Display display) {
 void Session::OnError(wire::Error error) {
   RunningCell* cell = cells_.Find(error.cell);
   if (cell == nullptr) return;
+  error.ename.resize(Utf8BorderBefore(error.ename, std::min(error.ename.size(), kMaxEnameBytes)));
   cell->outcome.error = CellError{.ename = std::move(error.ename),
                                   .evalue = std::move(error.evalue),
                                   .traceback = std::move(error.traceback),
@@ -363,6 +369,13 @@ void Session::TellOpening(CellOutcome& outcome) {
     notices.insert(notices.end(), warnings.begin(), warnings.end());
   }
   outcome.notices.insert(outcome.notices.begin(), notices.begin(), notices.end());
+}
+
+std::optional<uint32_t> Session::RunningCellInside(uint64_t call) const {
+  for (const RunningCell* cell : cells_.All()) {
+    if (cell->parent == call && !cell->ended) return cell->number();
+  }
+  return std::nullopt;
 }
 
 std::optional<CellOutcome> Session::OutcomeSoFar() const {

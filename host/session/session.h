@@ -81,8 +81,10 @@ class Session : private WorkerListener, private BridgeListener {
   std::optional<uint64_t> WaitingCall() const;
   // Interrupts the cell that runs inside the wait for that call, and what is nested in it.
   void InterruptNested(uint64_t call);
-  // Whether one of the cells waits for that call.
-  bool HasCall(uint64_t call) const { return bridge_ != nullptr && bridge_->HasCall(call); }
+  // The number of the cell that made that call and waits for it; nothing when none does.
+  std::optional<uint32_t> CellThatCalls(uint64_t call) const {
+    return bridge_ != nullptr ? bridge_->CellThatCalls(call) : std::nullopt;
+  }
   void Set(std::string name, SessionValue value, ValueCallback done);
   // Nothing when the name is not bound.
   void Get(std::string name, ValueCallback done);
@@ -108,6 +110,9 @@ class Session : private WorkerListener, private BridgeListener {
   void RecountBackground(CellObserver& observer) const { background_.Recount(observer); }
   std::vector<CellOutput> TakeBackground() { return background_.Take(); }
 
+  // Why there is nothing where a client could expect something, if no outcome has told it yet.
+  const std::string& untold_loss() const { return untold_.why_empty(); }
+
   // Tells the cells what the provider offers now.
   void RenewOffer();
 
@@ -116,6 +121,10 @@ class Session : private WorkerListener, private BridgeListener {
   bool Interrupt();
   // A cell runs, or is about to: it may have to wait for a snapshot, for memory or for a branch.
   bool busy() const { return cells_.outer != nullptr || std::ranges::any_of(queue_, IsCell); }
+  // The number of the cell that runs inside the wait for that call, or of the one that no other
+  // waits for; nothing when there is none.
+  std::optional<uint32_t> RunningCellInside(uint64_t call) const;
+  std::optional<uint32_t> running_cell() const { return RunningCellInside(0); }
   // The running cell as far as it has come; nothing when none runs.
   std::optional<CellOutcome> OutcomeSoFar() const;
 

@@ -49,6 +49,7 @@ void Session::StartAsBranch(Session& source, const BranchOptions& options, Branc
   told_opening_ = true;
   absl::StatusOr<std::unique_ptr<Worker>> worker;
   if (!options.before_cell) {
+    untold_ = source.untold_;  // it stands where the original does, and so does who expects more
     worker = BranchWorker(loop_, *source.worker_, !options.same_random, *this);
   } else if (Snapshots::Entry* entry = source.snapshots_.Find(*options.before_cell)) {
     worker = entry->snapshot->Branch(*source.worker_, !options.same_random, *this);

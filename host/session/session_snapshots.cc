@@ -101,7 +101,8 @@ void Session::FinishRestore() {
     value_.Take().done(absl::UnavailableError("the worker " + description));
   }
   if (in_cell) {
-    const bool is_before_cell = next_cell_ == cells_.outer->number();
+    const bool is_before_cell =
+        next_cell_ == cells_.outer->number() && !restore.moment.values_set_since;
     OnDeathInCell(std::move(restore.exit), Recovery{.state = StateAfter::kRestored,
                                                     .detail = std::move(description),
                                                     .is_before_cell = is_before_cell});

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace cellar::host {
 namespace {
 
@@ -16,6 +18,10 @@ template <typename SomeEntries>
 auto Find(SomeEntries& entries, std::string_view name) {
   return std::find_if(entries.begin(), entries.end(),
                       [&](const wire::EnvironmentEntry& entry) { return entry.name == name; });
+}
+
+size_t BytesOf(const wire::EnvironmentEntry& entry) {
+  return entry.name.size() + (entry.value ? entry.value->size() : 0);
 }
 
 void AddAlias(Entries& entries) {
@@ -74,7 +80,21 @@ void SessionVariables::UndoSince(uint32_t cell) {
 
 std::optional<std::string> SessionVariables::artifacts_directory() const {
   const auto found = Find(entries_, kArtifacts);
-  return found == entries_.end() ? std::nullopt : found->value;
+  const bool is_set = found != entries_.end() && found->value && !found->value->empty();
+  return is_set ? found->value : std::nullopt;
+}
+
+absl::Status SessionVariables::CheckRoomFor(const Entries& entries) const {
+  if (entries.empty()) return absl::OkStatus();
+  size_t bytes = 0;
+  for (const wire::EnvironmentEntry& entry : entries) bytes += BytesOf(entry);
+  for (const wire::EnvironmentEntry& known : entries_) {
+    if (Find(entries, known.name) == entries.end()) bytes += BytesOf(known);
+  }
+  if (bytes <= kMaxBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the variables of the session would have ",
+                                                 bytes >> 20, " MiB; ", kMaxBytes >> 20,
+                                                 " MiB is the most"));
 }
 
 }  // namespace cellar::host

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "host/wire/channel_messages.h"
 
 namespace cellar::host {
@@ -22,6 +23,10 @@ class SessionVariables {
   // A call brings these with that cell. ARTIFACTS, the other name of PI_ARTIFACTS_DIR, is added to
   // them where they speak of one only.
   void Set(Entries& entries, uint32_t cell);
+  // All of them go to each new worker in one message, and most of them to every program it starts.
+  static constexpr size_t kMaxBytes = 4u << 20;
+  // Whether these can be set too.
+  absl::Status CheckRoomFor(const Entries& entries) const;
   // A worker that was given all of them has started.
   void OnWorkerStart() { changes_.clear(); }
   // The worker will not go back to before that cell.

@@ -25,6 +25,8 @@ class UntoldState {
   // Somebody has asked for an earlier state, and knows.
   void OnRewound() { how_restored_.clear(); }
 
+  // Empty where nothing is lost.
+  const std::string& why_empty() const { return why_empty_; }
   // For a session whose next cell has this number and that goes back to before an earlier one: the
   // first cell that is not undone. Of a restore that nobody has been told of, all that was undone
   // is undone still.

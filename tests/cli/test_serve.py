@@ -192,6 +192,16 @@ class Branches(ServeTest):
         self.assertEqual(client.ask("branch", session="none", new_session="u")["status"], "refused")
         self.assertEqual(client.ask("branch", session="t", new_session="t")["status"], "refused")
 
+    def test_a_branch_tells_what_its_origin_had_not_told_yet(self):
+        self.env["CELLAR_SNAPSHOTS"] = "off"
+        client = self.serve()
+        os.kill(int(client.value("import os; x = 1; os.getpid()", session="s")), signal.SIGKILL)
+        wait_until(lambda: client.ask("branch", session="s", new_session="t")["status"] == "ok", "the death noticed")
+        for session in ("s", "t"):
+            told = client.eval("'x' in globals()", session=session)["result"]["session"]
+            self.assertEqual(told["state"], "fresh", session)
+            self.assertIn("SIGKILL", told["reason"])
+
     def value(self, client, session):
         return client.eval("x", session=session)["result"]["cells"][0]["outputs"][-1]["data"]["text/plain"]
 
@@ -386,6 +396,12 @@ class BadClients(ServeTest):
             client.send_bytes(line)
             self.assertEqual(client.next_frame("q")["status"], "refused", line[:40])
         self.assertEqual(client.value("x"), "1")
+
+    def test_an_empty_id_is_refused(self):
+        client = self.serve()
+        client.send(id="", type="eval", cells=[{"code": "1"}])
+        self.assertIn("id: is empty", client.next_frame(type="error")["evalue"])
+        self.assertEqual(client.value("1 + 1"), "2")
 
     def test_an_id_can_be_used_once_at_a_time(self):
         client = self.serve()

@@ -123,6 +123,25 @@ class Bridge(ServeTest):
         client.send(type="reply", call=call["call"], value="done")
         self.assertEqual(client.done("outer")["result"]["text"], "before\nafter\n(42, 'done')")
 
+    def test_a_thread_that_calls_while_a_nested_cell_runs_calls_for_its_own_cell(self):
+        client = self.serve_tools()
+        client.send(id="out", type="eval", session="s", cells=[{"code": (
+            "import threading\n"
+            "go, over = threading.Event(), threading.Event()\n"
+            "thread = threading.Thread(target=lambda: (go.wait(), tool.hang({}), over.set()))\n"
+            "thread.start()\n"
+            "tool.hang({})\n"
+            "thread.join()")}])
+        outer = client.next_frame(type="call")
+        client.send(id="in", type="eval", session="s", parent=outer["parent"],
+                    cells=[{"code": "go.set(); over.wait()"}])
+        from_thread = client.next_frame(type="call")
+        self.assertEqual((from_thread["id"], from_thread["parent"]), ("out", outer["parent"]))
+        client.send(type="reply", call=from_thread["call"], value=1)
+        self.assertEqual(client.done("in")["status"], "ok")
+        client.send(type="reply", call=outer["call"], value=1)
+        self.assertEqual(client.done("out")["status"], "ok")
+
     def test_the_text_printed_before_a_call_comes_before_it(self):
         client = self.serve_tools()
         for i in range(20):

@@ -237,5 +237,25 @@ TEST_F(CallRunnerTest, PassesOnThatCellsCannotRunAtAll) {
   EXPECT_FALSE(status.ok());
 }
 
+TEST_F(CallRunnerTest, TellsOfAResetThoughTheCellAfterItCannotRun) {
+  SessionOptions options;
+  options.runtime.program = directory_ / "no-such-program";
+  options.cwd = directory_.path();
+  Session broken(*loop_, *templates_, OutputStorage{&writer_, artifacts_}, options);
+  absl::StatusOr<CallResult> answer;
+  CallRunner runner(*loop_, broken, Call{.cells = {{.code = "1", .reset = true}}}, nullptr,
+                    [&](absl::StatusOr<CallResult> result) {
+                      answer = std::move(result);
+                      loop_->Stop();
+                    });
+  loop_->Post([&] { runner.Start(); });
+  loop_->Run();
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_THAT(Statuses(*answer), ElementsAre(kError));
+  EXPECT_EQ(answer->cells[0].outcome.error->ename, "CannotRun");
+  EXPECT_EQ(answer->session_state, StateAfter::kFresh);
+  EXPECT_EQ(answer->session_reason, "the session was reset for a cell that was then not run");
+}
+
 }  // namespace
 }  // namespace cellar::host

@@ -1,11 +1,16 @@
 #include "host/eval/transcript.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "host/base/clock.h"
+#include "tests/sanitized.h"
 
 namespace cellar::host {
 namespace {
 
 using Type = CellOutput::Type;
+using ::testing::HasSubstr;
 using wire::MimeKind;
 
 CellOutput Printed(std::string text) { return {.type = Type::kStdout, .text = std::move(text)}; }
@@ -83,6 +88,19 @@ TEST(TranscriptTest, ManyDisplaysOfMuchHtmlAndLittleTextAreReadOnlyUntilItIsEnou
             "**short**\n**short**\n"
             "**short**\n[44 KiB more of this output in the structured result]\n"
             "[100 KiB more of this output in the structured result]");
+}
+
+TEST(TranscriptTest, ACallOfManyCellsWithHtmlThatIsMadeToHurtDoesNotHoldUpTheLoop) {
+  std::string html;
+  for (int i = 0; i < 40'000; ++i) html += "<b>";
+  CallResult result;
+  for (int i = 0; i < 40; ++i) {
+    result.cells.push_back(Complete({Shown({{"text/html", MimeKind::kText, html}})}));
+  }
+  const absl::Duration before = ThreadCpuTime();
+  const std::string text = TranscriptOf(result);
+  EXPECT_LT(ThreadCpuTime() - before, kSlowness * absl::Seconds(2));
+  EXPECT_THAT(text, HasSubstr("more of this output in the structured result"));
 }
 
 TEST(TranscriptTest, SaysOfATextThatIsInAFileOnlyWhereItIs) {

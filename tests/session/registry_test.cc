@@ -207,6 +207,18 @@ TEST_F(RegistryTest, ABranchThatMadeRoomBeforeItRanACellSaysSoWhenItIsWantedAgai
   EXPECT_EQ(Run("b", "1")->session_state, StateAfter::kFresh);
 }
 
+TEST_F(RegistryTest, OneThatWasOnlyLookedAtDoesNotTakeTheReasonWhyItIsEmptyAlong) {
+  Start({.max_sessions = 1});
+  ASSERT_TRUE(Run("a", "x = 1").ok());
+  ASSERT_TRUE(Run("b", "1").ok());  // in the place of a
+  bool looked = false;
+  registry_->Acquire({.id = "a", .runs_cells = false},
+                     [&](absl::StatusOr<SessionHold> hold) { looked = hold.ok(); });
+  RunUntil([&] { return looked; });
+  ASSERT_TRUE(Run("c", "1").ok());  // in the place of a again
+  EXPECT_THAT(Run("a", "1")->session_reason, StartsWith("the session was closed to make room"));
+}
+
 TEST_F(RegistryTest, AnIdleSessionIsClosedAfterItsTimeAndSaysSoWhenItIsWantedAgain) {
   Start({.idle_timeout = absl::Milliseconds(100)});
   EXPECT_EQ(Value("a", "x = 1; x"), "1");

@@ -46,6 +46,18 @@ TEST(SessionVariablesTest, ThatSurvivedADeathAreUndoneWithTheCellTheyWereGivenBa
   EXPECT_EQ(Described(variables.all()), (Lines{"A=1"}));
 }
 
+TEST(SessionVariablesTest, HaveARoomThatAllOfThemShare) {
+  SessionVariables variables(Entries{{"A", std::string(SessionVariables::kMaxBytes - 100, 'a')}});
+  EXPECT_TRUE(variables.CheckRoomFor({{"B", std::string(90, 'b')}}).ok());
+  EXPECT_FALSE(variables.CheckRoomFor({{"B", std::string(110, 'b')}}).ok());
+  EXPECT_TRUE(variables.CheckRoomFor({{"A", "short"}, {"B", std::string(110, 'b')}}).ok());
+}
+
+TEST(SessionVariablesTest, AnEmptyDirectoryForArtifactsIsNone) {
+  SessionVariables variables(Entries{{"PI_ARTIFACTS_DIR", ""}});
+  EXPECT_EQ(variables.artifacts_directory(), std::nullopt);
+}
+
 TEST(SessionVariablesTest, KeepsNothingOfWhatCannotBeUndone) {
   SessionVariables variables(Entries{});
   Entries first = {{"A", "1"}};
