@@ -49,6 +49,8 @@ struct CellJob {
   CellRequest request;
   OutcomeCallback done;
   bool interrupted = false;  // before it ran
+  // A worker was killed that did not come to begin it. Not another one for the same cell.
+  bool kept_waiting = false;
 };
 struct ValueJob {
   std::variant<wire::Set, wire::Get> message;

@@ -63,7 +63,8 @@ struct RunningCell {
   bool waits_for_snapshot = false;  // not sent yet: its worker is just being made
   bool interrupt_when_ready = false;
   bool asked_to_end = false;            // by somebody, not only by its time-out
-  bool made_way = false;                // what kept it from beginning was ended
+  bool made_way = false;                // what kept it from beginning was interrupted
+  bool kept_waiting = false;            // that did not help, so it has had, or gets, another worker
   bool had_not_begun = false;           // when it was interrupted: none of its code has run
   bool interrupted = false;             // by a ladder that is gone with the worker
   bool killed = false;                  // by that ladder, or before there could be one

@@ -190,8 +190,10 @@ std::unique_ptr<RunningCell> Session::MakeCell(CellJob job) {
     storage.artifacts = ArtifactStore((std::filesystem::path(cwd) / *directory).native());
   }
   auto log = std::make_unique<OutputLog>(storage, OutputOptions(), job.request.result_room);
-  return std::make_unique<RunningCell>(loop_, std::move(job.request), std::move(job.done),
-                                       std::move(log));
+  auto cell = std::make_unique<RunningCell>(loop_, std::move(job.request), std::move(job.done),
+                                            std::move(log));
+  cell->kept_waiting = job.kept_waiting;
+  return cell;
 }
 
 void Session::Start(ResetJob job) {

@@ -85,7 +85,7 @@ void Session::OnFailedCopy() {
 
 void Session::OnDeath(WorkerExit exit) {
   if (cells_.OuterRuns() && WasDeadBefore(*cells_.outer, exit)) {
-    // The cell waits for the next worker, as if the death had been noticed in time.
+    // The cell is for the next worker, as if the death had been noticed in time.
     --cells_run_;
     next_cell_ = cells_.outer->number();
     queue_.push_front(TakeBack());
@@ -99,13 +99,14 @@ void Session::OnDeath(WorkerExit exit) {
   RestoreOrLose(std::move(exit));
 }
 
-// Whether it was dead already when the cell was sent to it: the cell before is the last that it
-// began. A worker that wrote garbage is not believed; one that went with its keeper, which can no
-// longer tell how it ended, is.
+// Whether it was dead already when the cell was sent to it, or as good as that: the cell before is
+// the last that it began. A worker that wrote garbage is not believed; one that went with its
+// keeper, which can no longer tell how it ended, is.
 bool Session::WasDeadBefore(const RunningCell& cell, const WorkerExit& exit) {
   const bool with_its_keeper = !exit.signal && !exit.exit_code;
-  return cell.ladder == nullptr && cell.outcome.runs == 1 &&
-         (exit.reason.empty() || with_its_keeper) && worker_->HasBegun(cell.number() - 1);
+  const bool is_believed = exit.reason.empty() || with_its_keeper || cell.kept_waiting;
+  return cell.ladder == nullptr && cell.outcome.runs == 1 && is_believed &&
+         worker_->HasBegun(cell.number() - 1);
 }
 
 // No code of any cell has run in this copy of a snapshot: a task or timer that was copied with it
@@ -189,7 +190,8 @@ CellJob Session::TakeBack() {
   std::unique_ptr<RunningCell> cell = std::move(cells_.outer);
   return {.request = std::move(cell->request),
           .done = std::move(cell->done),
-          .interrupted = cell->interrupt_when_ready};
+          .interrupted = cell->interrupt_when_ready,
+          .kept_waiting = cell->kept_waiting};
 }
 
 }  // namespace cellar::host

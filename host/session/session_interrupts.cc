@@ -17,7 +17,10 @@ constexpr absl::Duration kUndisturbed = absl::Milliseconds(300);
 constexpr absl::Duration kBeginning = absl::Milliseconds(100);
 
 // How often a worker that does not begin is continued again, at least.
-constexpr absl::Duration kBeginLookEvery = absl::Seconds(1);
+constexpr absl::Duration kBeginLookEvery = absl::Milliseconds(250);
+
+// A worker that has had so much time is not merely slow to begin, however busy the machine is.
+constexpr absl::Duration kStuck = absl::Seconds(2);
 
 }  // namespace
 
@@ -109,12 +112,20 @@ void Session::ExpectBeginWithin(absl::Duration time) {
   });
 }
 
-// Half of its time is as long as a task of an earlier cell may keep a cell from beginning: then it
-// has the other half.
+// Half of its time is as long as what an earlier cell has left may keep a cell from beginning: then
+// it has the other half. What does not give way is killed, and the cell runs in the next worker:
+// none of its code has run.
 void Session::MakeWay(RunningCell& cell) {
   const absl::Duration waited = MonotonicNow() - cell.started;
-  if (cell.request.timeout <= absl::ZeroDuration() || waited < cell.request.timeout / 2) return;
-  if (cell.ladder != nullptr || std::exchange(cell.made_way, true)) return;
+  const absl::Duration half = cell.request.timeout / 2;
+  if (half <= absl::ZeroDuration() || waited < half || cell.ladder != nullptr) return;
+  if (std::exchange(cell.made_way, true)) {
+    const absl::Duration patience = half + std::min(options_.interrupt_grace, half / 2);
+    if (waited < std::max(patience, kStuck) || std::exchange(cell.kept_waiting, true)) return;
+    cell.request.timeout -= waited;
+    kill_reason_ = "something that an earlier cell left kept the next one from beginning";
+    return worker_->Kill();
+  }
   worker_->MakeWay(cell.number());
   cell.outcome.notices.push_back(
       absl::StrCat("something that an earlier cell left kept this one from beginning for ",

@@ -96,6 +96,23 @@ TEST_F(BackgroundTest, ATaskThatHoldsTheLoopIsEndedForTheNextCell) {
   EXPECT_THAT(Run("task.done()"), ResultIs("True"));
 }
 
+TEST_F(BackgroundTest, ACellRunsInTheNextWorkerWhenAThreadHoldsThisOneForGood) {
+  ScratchDirectory scratch;
+  const std::string mark = scratch.path() + "/holds";
+  Run("import collections, itertools, threading, time\n"
+      "def hold():\n  time.sleep(0.1)\n  open('" +
+      mark +
+      "', 'w').close()\n"
+      "  collections.deque(itertools.repeat(1), maxlen=0)  # never lets another thread run\n"
+      "threading.Thread(target=hold).start()");
+  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(mark); }));
+  auto next = session().Run("1 + 1", {.timeout = absl::Seconds(4 * kSlowness)});
+  ASSERT_TRUE(next.ok()) << next.status();
+  EXPECT_THAT(*next, ResultIs("2"));
+  EXPECT_NE(next->state, StateAfter::kKept);
+  EXPECT_THAT(next->state_detail, HasSubstr("kept the next one from beginning"));
+}
+
 TEST_F(BackgroundTest, BackgroundOutputSurvivesTheDeathOfTheWorker) {
   ScratchDirectory scratch;
   ASSERT_TRUE(session().Set("scratch", scratch.path()).ok());
