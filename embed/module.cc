@@ -24,6 +24,7 @@
 #include "embed/live_objects.h"
 #include "embed/snapshot.h"
 #include "embed/streams.h"
+#include "embed/wire_enums.h"
 #include "embed/worker.h"
 #include "host/base/brief_look.h"
 #include "host/base/fds.h"
@@ -384,6 +385,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("interrupt_thread",
         [](unsigned long thread) { PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt); });
   DefineBridge(m);
+  DefineWireEnums(m);
   PyModule_AddFunctions(m.ptr(), kQuickFunctions);
   m.attr("TextStream") = py::handle(reinterpret_cast<PyObject*>(TextStreamType()));
   m.attr("GuardedCoroutine") = py::handle(reinterpret_cast<PyObject*>(GuardedCoroutineType()));

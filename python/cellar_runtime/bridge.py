@@ -14,8 +14,8 @@ from cellar_prelude.bridge import BridgeError
 from cellar_runtime import safe_json, values
 from cellar_runtime.image import Image, place_images
 
-_ERROR, _CANCELLED = 1, 2  # wire::AnswerKind
-_TOOLS, _BUDGET, _INPUT = 0, 1, 2  # wire::OfferKind
+_ERROR, _CANCELLED = _cellar.AnswerKind.ERROR, _cellar.AnswerKind.CANCELLED
+_TOOLS, _BUDGET, _INPUT = _cellar.OfferKind.TOOLS, _cellar.OfferKind.BUDGET, _cellar.OfferKind.INPUT
 _Line, _nested, _offer, _hear_interrupt = (
     _cellar.BridgeLine, _cellar.nested, _cellar.bridge_offer, _cellar.hear_interrupt)
 _get_running_loop = asyncio.get_running_loop

@@ -5,7 +5,9 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import _cellar
 from cellar_runtime import late_import, untrusted, values
 
-_JSON, _BYTES, _ABSENT, _FAILED = 0, 1, 2, 3  # wire::ValueKind
+_ValueKind, _QueryKind = _cellar.ValueKind, _cellar.QueryKind
+_JSON, _BYTES, _ABSENT, _FAILED = _ValueKind.JSON, _ValueKind.BYTES, _ValueKind.ABSENT, _ValueKind.FAILED
+_QUESTIONS = {_QueryKind.COMPLETE: "complete", _QueryKind.INSPECT: "inspect", _QueryKind.IS_COMPLETE: "is_complete"}
 _NO_VALUE = object()
 
 
@@ -43,8 +45,8 @@ def _fail(request, reason):
 def query(names: dict, request: int, kind: int, text: bytes, cursor: int, with_source: bool) -> None:
     try:
         queries = late_import.load("cellar_runtime.queries")
-        _cellar.send_query_answer(
-            request, True, queries.answer(names, kind, text.decode("utf-8", "replace"), cursor, with_source))
+        answer = queries.answer(names, _QUESTIONS[kind], text.decode("utf-8", "replace"), cursor, with_source)
+        _cellar.send_query_answer(request, True, answer)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         _cellar.send_query_answer(request, False, reason.encode("utf-8", "backslashreplace"))

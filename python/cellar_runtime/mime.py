@@ -10,6 +10,7 @@ from binascii import a2b_base64
 from collections.abc import Callable
 from io import BytesIO
 
+import _cellar
 from cellar_runtime import safe_json, untrusted
 from cellar_runtime.pretty import pretty
 
@@ -17,9 +18,7 @@ TEXT_PLAIN = "text/plain"
 JSON_MIME = "application/json"
 
 # How an entry's bytes are to be read.
-KIND_TEXT = 0
-KIND_RAW = 1
-KIND_JSON = 2
+KIND_TEXT, KIND_BYTES, KIND_JSON = _cellar.MimeKind.TEXT, _cellar.MimeKind.BYTES, _cellar.MimeKind.JSON
 
 # In the order asked; a type given by an earlier method is not asked for again.
 _METHODS = (
@@ -90,7 +89,7 @@ def encode(mime: str, value: object) -> tuple[int, bytes]:
         if type(value) is str:
             return KIND_TEXT, untrusted.utf8(value)
         if type(value) is bytes:
-            return KIND_RAW, value
+            return KIND_BYTES, value
     return KIND_JSON, safe_json.dumps(value)
 
 

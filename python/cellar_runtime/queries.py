@@ -3,13 +3,12 @@ __builtins__ = __import__("builtins").__dict__.copy()
 
 from cellar_runtime import completeness, completion, inspection, safe_json
 
-_COMPLETE, _INSPECT, _IS_COMPLETE = 0, 1, 2  # wire::QueryKind
 
-
-def answer(names: dict, kind: int, text: str, cursor: int, with_source: bool) -> bytes:
-    if kind == _COMPLETE:
+def answer(names: dict, question: str, text: str, cursor: int, with_source: bool) -> bytes:
+    """`question` is complete, inspect or is_complete."""
+    if question == "complete":
         found = completion.complete(names, text, cursor)
-    elif kind == _INSPECT:
+    elif question == "inspect":
         found = inspection.inspect_at(names, text, cursor, with_source)
     else:
         found = completeness.is_complete(text)

@@ -31,8 +31,10 @@ _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cel
 _linger, _stop_timers, _was_interrupted = _cellar.linger, _cellar.stop_timers, _cellar.was_interrupted
 _is_forked_child = _cellar.is_forked_child
 
-_OK, _ERROR, _INTERRUPTED, _HELD = 0, 1, 2, 3  # wire::DoneStatus
-_DISPLAY_KINDS = {"display": 0, "update": 1, "result": 2, "clear": 3, "status": 4}  # wire::DisplayKind
+_DoneStatus, _DisplayKind = _cellar.DoneStatus, _cellar.DisplayKind
+_OK, _ERROR, _INTERRUPTED, _HELD = _DoneStatus.OK, _DoneStatus.ERROR, _DoneStatus.INTERRUPTED, _DoneStatus.HELD
+_DISPLAY_KINDS = {"display": _DisplayKind.DISPLAY, "update": _DisplayKind.UPDATE, "result": _DisplayKind.RESULT,
+                  "clear": _DisplayKind.CLEAR, "status": _DisplayKind.STATUS}
 _TURNS_TO_SETTLE_IN = 5  # of the loop, in a copy
 _MAX_FAILURES = 10  # of the loop in a row, without a single turn
 _MAX_EXITS = 1000  # the same, by SystemExit or KeyboardInterrupt: each may be that of a callback that was waiting

@@ -1,13 +1,8 @@
 """What the tests of helpers share: status events that are remembered, a directory of their own, a provider."""
 import json
 import os
-import sys
 import tempfile
-import types
 import unittest
-
-# What the worker program has built in.
-sys.modules.setdefault("_cellar", types.SimpleNamespace(current_cell=lambda: 7, interrupt_thread=lambda ident: None))
 
 from cellar_prelude import bridge
 from cellar_runtime import display

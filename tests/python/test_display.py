@@ -6,7 +6,7 @@ from cellar_runtime.display import DisplayHandle, clear_output, display, update_
 
 
 def text(content):
-    return ("text/plain", 0, content.encode())
+    return ("text/plain", "text", content.encode())
 
 
 class DisplayTest(unittest.TestCase):
@@ -28,7 +28,7 @@ class DisplayTest(unittest.TestCase):
 
     def test_plain_containers_are_json_too(self):
         display({"a": [float("nan")]})
-        entries = [text("{'a': [nan]}"), ("application/json", 2, b'{"a":["NaN"]}')]
+        entries = [text("{'a': [nan]}"), ("application/json", "json", b'{"a":["NaN"]}')]
         self.expect(("display", entries, b"{}", ""))
 
     def test_a_display_id_makes_a_handle(self):
@@ -61,7 +61,7 @@ class DisplayTest(unittest.TestCase):
     def test_raw_bundles(self):
         bundle = {"text/html": "<b>", "image/png": "iVBO", "x/none": None}
         display(bundle, raw=True, metadata={"a": 1})
-        entries = [("text/html", 0, b"<b>"), ("image/png", 1, b"\x89PN")]
+        entries = [("text/html", "text", b"<b>"), ("image/png", "bytes", b"\x89PN")]
         self.expect(("display", entries, b'{"a":1}', ""))
         with self.assertRaisesRegex(TypeError, "needs a dict of MIME types, not list"):
             display([], raw=True)
@@ -72,7 +72,7 @@ class DisplayTest(unittest.TestCase):
             _repr_html_ = lambda self: ("<b>", {"own": 1})
 
         display(Rich(), metadata={"given": 2})
-        entries = [text("r"), ("text/html", 0, b"<b>")]
+        entries = [text("r"), ("text/html", "text", b"<b>")]
         self.expect(("display", entries, b'{"text/html":{"own":1},"given":2}', ""))
         display(Rich(), include=["text/html"])
         self.expect(("display", entries[1:], b'{"text/html":{"own":1}}', ""))
@@ -92,7 +92,7 @@ class DisplayTest(unittest.TestCase):
         event = '{"op":"log","message":"\ufffd"}'.encode()
         self.expect(
             ("result", [text("[1]")], b"{}", ""),
-            ("status", [("application/x-cellar-status", 2, event)], b"{}", ""),
+            ("status", [("application/x-cellar-status", "json", event)], b"{}", ""),
         )
 
     def test_entries_past_the_limit_become_notes(self):
@@ -100,7 +100,7 @@ class DisplayTest(unittest.TestCase):
         with unittest.mock.patch.object(module, "MAX_BUNDLE_BYTES", 100):
             module.publish_bundle("display", bundle, {"long": "m" * 200})
         note = "small\n[image/png left out: 200 bytes, more than a display of 100 bytes can hold]"
-        self.expect(("display", [text(note), ("text/html", 0, b"<b>")], b"{}", ""))
+        self.expect(("display", [text(note), ("text/html", "text", b"<b>")], b"{}", ""))
 
     def test_a_bundle_of_64_mib_is_the_limit(self):
         module.publish_bundle("display", {"a/b": b"x" * (64 << 20)}, {})
@@ -131,7 +131,7 @@ class GuttedBuiltins(unittest.TestCase):
             display([1, {2.5}])
         finally:
             builtins.__dict__.update(kept)
-        entries = [text("[1, {2.5}]"), ("application/json", 2, b"[1,[2.5]]")]
+        entries = [text("[1, {2.5}]"), ("application/json", "json", b"[1,[2.5]]")]
         self.assertEqual(published, [("display", entries, b"{}", "")])
 
 

@@ -53,8 +53,8 @@ class FiguresTest(unittest.TestCase):
         """Asserts that one PNG with its text was published for each kind."""
         for kind, (published, entries, _, _) in zip(kinds, self.published, strict=True):
             self.assertEqual(published, kind)
-            self.assertEqual(entries[0], ("text/plain", 0, text))
-            self.assertEqual(entries[1][:2], ("image/png", 1))
+            self.assertEqual(entries[0], ("text/plain", "text", text))
+            self.assertEqual(entries[1][:2], ("image/png", "bytes"))
             self.assertEqual(entries[1][2][:8], b"\x89PNG\r\n\x1a\n")
         self.published.clear()
 

@@ -65,8 +65,8 @@ class IPythonDisplayTest(unittest.TestCase):
         self.assertEqual(
             self.published,
             [
-                ("display", [("text/html", 0, b"<b>")], b'{"a":1}', "x"),
-                ("update", [("text/html", 0, b"<i>")], b"{}", "x"),
+                ("display", [("text/html", "text", b"<b>")], b'{"a":1}', "x"),
+                ("update", [("text/html", "text", b"<i>")], b"{}", "x"),
             ],
         )
         self.published.clear()
@@ -84,20 +84,20 @@ class IPythonDisplayTest(unittest.TestCase):
             (Javascript("f()"), "application/javascript", "f()"),
         ):
             display(obj)
-            self.assertEqual(self.shown(), [(mime, 0, data.encode())])
+            self.assertEqual(self.shown(), [(mime, "text", data.encode())])
 
     def test_json_and_images(self):
         from IPython.display import JSON, Image, display
 
         png = b"\x89PNG\r\n\x1a\n" + b"\0" * 16
         display(JSON({"a": [1]}))
-        self.assertEqual(self.shown(), [("application/json", 2, b'{"a":[1]}')])
+        self.assertEqual(self.shown(), [("application/json", "json", b'{"a":[1]}')])
         display(Image(data=png))
-        self.assertEqual(self.shown(), [("image/png", 1, png)])
+        self.assertEqual(self.shown(), [("image/png", "bytes", png)])
         display(Image(data=b"\xff\xd8\xff", format="jpeg"))
-        self.assertEqual(self.shown(), [("image/jpeg", 1, b"\xff\xd8\xff")])
+        self.assertEqual(self.shown(), [("image/jpeg", "bytes", b"\xff\xd8\xff")])
         display(Image(data=b"GIF89a", format="gif"))
-        self.assertEqual(self.shown(), [("image/gif", 1, b"GIF89a")])
+        self.assertEqual(self.shown(), [("image/gif", "bytes", b"GIF89a")])
 
     def test_media_are_html(self):
         from IPython.display import Audio, IFrame, Video, display
@@ -105,7 +105,7 @@ class IPythonDisplayTest(unittest.TestCase):
         for obj in (Audio(data=b"RIFF"), IFrame("http://x", 1, 1), Video("http://x/a.mp4")):
             display(obj)
             ((mime, kind, data),) = self.shown()
-            self.assertEqual((mime, kind, data.lstrip()[:1]), ("text/html", 0, b"<"))
+            self.assertEqual((mime, kind, data.lstrip()[:1]), ("text/html", "text", b"<"))
 
     def test_the_progress_bar_updates_in_place(self):
         from IPython.display import ProgressBar
@@ -121,7 +121,7 @@ class IPythonDisplayTest(unittest.TestCase):
         from IPython.display import HTML, display_html
 
         display_html(HTML("<b>"))
-        self.assertEqual(self.shown(), [("text/html", 0, b"<b>")])
+        self.assertEqual(self.shown(), [("text/html", "text", b"<b>")])
 
 
 if __name__ == "__main__":

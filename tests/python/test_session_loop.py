@@ -1,10 +1,6 @@
 import asyncio
 import os
-import sys
-import types
 import unittest
-
-sys.modules.setdefault("_cellar", types.SimpleNamespace()).move_high = lambda fd: fd
 
 from cellar_runtime import session_loop
 
