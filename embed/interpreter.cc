@@ -80,7 +80,7 @@ absl::StatusOr<Imported> ImportModules(const std::vector<std::string>& preload) 
   Imported imported;
   PyGC_Disable();  // until FreezeGarbageCollector: nearly all of what is made now stays
   try {
-    py::module_::import("cellar_runtime.runner");
+    py::module_::import("cellar_runtime.worker");
     for (const std::string& name : preload) {
       try {
         py::module_::import(name.c_str());

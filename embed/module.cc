@@ -74,7 +74,8 @@ py::list EntriesOf(const std::vector<wire::EnvironmentEntry>& environment) {
   return entries;
 }
 
-// Frames as (kind, fields…) for the runner; decoding cannot fail but for a host of another build.
+// Frames as (kind, fields…) for the runtime package; decoding cannot fail but for a host of another
+// build.
 py::list Receive() {
   py::list requests;
   // What has come is the worker's.

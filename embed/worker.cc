@@ -51,7 +51,7 @@ WorkerParts& Worker() { return *g_worker; }
 absl::Status BuildWorker() {
   CELLAR_RETURN_IF_ERROR(MakeParts());
   try {
-    py::module_::import("cellar_runtime.runner").attr("build")();
+    py::module_::import("cellar_runtime.worker").attr("build")();
   } catch (py::error_already_set& error) {
     return absl::InternalError(std::string("cellar's runtime could not be set up: ") +
                                error.what());
@@ -75,15 +75,15 @@ void RunWorker(const std::function<std::vector<UniqueFd>()>& await_fds) {
   // 4. From here on a fork makes a child of a cell.
   ArmForkGuard();
   try {
-    py::object runner = py::module_::import("cellar_runtime.runner").attr("worker");
-    runner.attr("begin")();
+    py::object worker = py::module_::import("cellar_runtime.worker").attr("worker");
+    worker.attr("begin")();
     // 5. The captured pipes become 1 and 2; copies stay high, to put them back if a cell closes
     // them. 0 is /dev/null.
     if (absl::Status status = AdoptFds(await_fds()); !status.ok()) {
       throw std::runtime_error(status.ToString());
     }
     prctl(PR_SET_NAME, "cellar-worker");
-    runner.attr("run")();
+    worker.attr("run")();
   } catch (std::exception& error) {
     dprintf(STDERR_FILENO, "cellar: the worker's runtime failed: %s\n", error.what());
     _exit(1);

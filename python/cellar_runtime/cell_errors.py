@@ -7,14 +7,27 @@ import sys
 
 import _cellar
 from cellar_runtime import tracebacks, untrusted
+from cellar_runtime.integrity import Integrity, shortened
 
 _exit, _CancelledError = os._exit, asyncio.CancelledError
-_guarded, _was_interrupted = _cellar.guarded, _cellar.was_interrupted
+_guarded, _unaudited, _was_interrupted = _cellar.guarded, _cellar.unaudited, _cellar.was_interrupted
 _take_pending_interrupt = _cellar.take_pending_interrupt
+_ERROR, _INTERRUPTED = _cellar.DoneStatus.ERROR, _cellar.DoneStatus.INTERRUPTED
 
 
-def send(cell: int, error: BaseException) -> bool:
-    """Sends it to the host; returns whether it is the host's own interrupt."""
+def report(cell: int, error: BaseException, integrity: Integrity) -> int:
+    """Sends it to the host, and puts back what it arose in. Returns the status with which the cell is done."""
+    interrupted = _unaudited(_send, cell, error)
+    integrity.put_back_failing(error, interrupted)
+    # A cell may replace builtins, so they stay; but that may be why this one failed.
+    changed = integrity.changed_builtins()
+    if changed:
+        _cellar.send_notice(cell, f"builtins that cells have changed: {', '.join(shortened(changed))}")
+    return _INTERRUPTED if interrupted else _ERROR
+
+
+def _send(cell, error):
+    """Whether it is the host's own interrupt."""
     if _cellar.is_forked_child():
         _leave_forked_child(error)
     _take_pending_interrupt()  # the cell has ended; what is left is not to be disturbed
