@@ -1,7 +1,5 @@
 #include "notebook/file_actions.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -42,10 +40,10 @@ absl::StatusOr<ActionDetails> SaveAction(const NotebookFile& file,
 
 absl::Status ConvertToScript(const std::string& from, const std::string& to, bool force) {
   CELLAR_ASSIGN_OR_RETURN(const std::string script, ScriptOfFile(from));
-  if (!force && access(to.c_str(), F_OK) == 0) {
-    return absl::AlreadyExistsError(to + ": exists already; force (--force) replaces it");
-  }
-  return ReplaceFile(to, script);
+  if (force) return ReplaceFile(to, script);
+  absl::Status made = MakeFile(to, script);
+  if (!absl::IsAlreadyExists(made)) return made;
+  return absl::AlreadyExistsError(to + ": exists already; force (--force) replaces it");
 }
 
 absl::Status ConvertToNotebook(const std::string& from, const std::string& to,

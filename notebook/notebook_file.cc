@@ -22,20 +22,25 @@ absl::StatusOr<NotebookFile> NotebookFile::OpenOrStart(std::string path) {
 
 absl::Status NotebookFile::Save(const Document& document, bool force) const {
   if (exists_ && document.bytes() == document_.bytes()) return absl::OkStatus();
-  if (!force) CELLAR_RETURN_IF_ERROR(CheckUnchanged());
-  return ReplaceFile(path_, document.bytes());
+  if (force) return ReplaceFile(path_, document.bytes());
+  return exists_ ? ReplaceUnchanged(document) : MakeNew(document);
 }
 
 NotebookFile::NotebookFile(std::string path, Document document, bool exists)
     : path_(std::move(path)), document_(std::move(document)), exists_(exists) {}
 
 // Compares content rather than times: an editor that wrote the same again did no harm, and one that
-// was faster than the clock did.
-absl::Status NotebookFile::CheckUnchanged() const {
+// was faster than the clock did. From then on the stamp tells, to the moment of the renaming.
+absl::Status NotebookFile::ReplaceUnchanged(const Document& document) const {
+  const absl::StatusOr<FileStamp> stamp = FileStamp::Of(path_);
   const absl::StatusOr<bool> same = FileHolds(path_, document_.bytes());
-  const bool unchanged = exists_ ? same.ok() && *same : absl::IsNotFound(same.status());
-  if (unchanged) return absl::OkStatus();
-  return absl::AbortedError(path_ + ": changed on disk since it was read; nothing was written");
+  if (!stamp.ok() || !same.ok() || !*same) return ChangedOnDisk(path_);
+  return ReplaceStampedFile(path_, document.bytes(), *stamp).status();
+}
+
+absl::Status NotebookFile::MakeNew(const Document& document) const {
+  absl::Status made = MakeFile(path_, document.bytes());
+  return absl::IsAlreadyExists(made) ? ChangedOnDisk(path_) : made;
 }
 
 absl::Status WithPath(const std::string& path, const absl::Status& status) {

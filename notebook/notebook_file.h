@@ -27,7 +27,8 @@ class NotebookFile {
 
  private:
   NotebookFile(std::string path, Document document, bool exists);
-  absl::Status CheckUnchanged() const;
+  absl::Status ReplaceUnchanged(const Document& document) const;
+  absl::Status MakeNew(const Document& document) const;
 
   std::string path_;
   Document document_;

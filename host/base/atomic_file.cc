@@ -20,6 +20,11 @@ constexpr size_t kReadChunk = size_t{1} << 20;
 constexpr int kTemporaryNames = 100;
 constexpr int kMaxLinks = 40;
 
+bool IsThere(const std::string& path) {
+  struct stat status;
+  return lstat(path.c_str(), &status) == 0;
+}
+
 // Removes the temporary file unless it was renamed.
 class TemporaryFile {
  public:
@@ -39,6 +44,19 @@ class TemporaryFile {
       return ErrnoStatus(errno, "renaming to " + target);
     path_.clear();
     return absl::OkStatus();
+  }
+
+  // Fails with AlreadyExists if there is a file of that name.
+  absl::Status RenameToNew(const std::string& target) {
+    if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0) {
+      path_.clear();
+      return absl::OkStatus();
+    }
+    // EINVAL: the file system cannot, as some in user space (rename(2)). A look is the best then.
+    const bool can_not = errno == EINVAL || errno == ENOSYS;
+    if (!can_not) return ErrnoStatus(errno, "renaming to " + target);
+    if (IsThere(target)) return ErrnoStatus(EEXIST, "renaming to " + target);
+    return RenameTo(target);
   }
 
  private:
@@ -72,7 +90,8 @@ absl::StatusOr<TemporaryFile> MakeTemporaryFile(const std::string& target) {
     if (fd) return TemporaryFile(path, std::move(fd));
     if (errno != EEXIST) return ErrnoStatus(errno, "writing " + target);
   }
-  return ErrnoStatus(EEXIST, "making a temporary file beside " + target);
+  return absl::ResourceExhaustedError("making a temporary file beside " + target +
+                                      ": too many are there");
 }
 
 // Of the file that is there, if one is. Fails for what is not to be replaced.
@@ -166,6 +185,10 @@ absl::Status ReplaceFile(const std::string& path, std::string_view content) {
   return ReplaceStampedFile(path, content, std::nullopt).status();
 }
 
+absl::Status MakeFile(const std::string& path, std::string_view content) {
+  return MakeStampedFile(path, content).status();
+}
+
 absl::Status CheckReplaceable(const std::string& path) {
   CELLAR_ASSIGN_OR_RETURN(const std::string target, FollowLinks(path));
   if (access(FolderOf(target).c_str(), W_OK | X_OK) != 0) {
@@ -193,13 +216,26 @@ absl::StatusOr<FileStamp> ReplaceStampedFile(const std::string& path, std::strin
   // As late as can be: syncing takes long enough for someone else to save the file.
   if (expected) {
     const absl::StatusOr<FileStamp> old = FileStamp::Of(target);
-    if (!old.ok() || *old != *expected) {
-      return absl::AbortedError(path + ": changed on disk since it was read; nothing was written");
-    }
+    if (!old.ok() || *old != *expected) return ChangedOnDisk(path);
   }
   CELLAR_RETURN_IF_ERROR(temporary.RenameTo(target));
   SyncFolder(FolderOf(target));
   return stamp;
+}
+
+absl::StatusOr<FileStamp> MakeStampedFile(const std::string& path, std::string_view content) {
+  CELLAR_ASSIGN_OR_RETURN(const std::string target, FollowLinks(path));
+  if (IsThere(target)) return ErrnoStatus(EEXIST, "writing " + path);
+  CELLAR_ASSIGN_OR_RETURN(TemporaryFile temporary, MakeTemporaryFile(target));
+  CELLAR_RETURN_IF_ERROR(WriteAll(target, temporary, content));
+  CELLAR_ASSIGN_OR_RETURN(const FileStamp stamp, FileStamp::Of(temporary.path()));
+  CELLAR_RETURN_IF_ERROR(temporary.RenameToNew(target));
+  SyncFolder(FolderOf(target));
+  return stamp;
+}
+
+absl::Status ChangedOnDisk(const std::string& path) {
+  return absl::AbortedError(path + ": changed on disk since it was read; nothing was written");
 }
 
 }  // namespace cellar

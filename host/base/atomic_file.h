@@ -28,6 +28,10 @@ absl::StatusOr<bool> FileHolds(const std::string& path, std::string_view content
 // be written is not replaced either.
 absl::Status ReplaceFile(const std::string& path, std::string_view content);
 
+// The same for a file that is to be new: fails with AlreadyExists if one is there, also one that
+// somebody else has made meanwhile.
+absl::Status MakeFile(const std::string& path, std::string_view content);
+
 // Whether ReplaceFile could replace or make that file, as far as can be told without writing.
 absl::Status CheckReplaceable(const std::string& path);
 
@@ -47,5 +51,10 @@ struct FileStamp {
 // any.
 absl::StatusOr<FileStamp> ReplaceStampedFile(const std::string& path, std::string_view content,
                                              const std::optional<FileStamp>& expected);
+// The same as MakeFile.
+absl::StatusOr<FileStamp> MakeStampedFile(const std::string& path, std::string_view content);
+
+// That a file is no longer what it was: Aborted.
+absl::Status ChangedOnDisk(const std::string& path);
 
 }  // namespace cellar

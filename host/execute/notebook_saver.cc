@@ -33,8 +33,10 @@ absl::Status Write(std::string_view content, SaveTarget* target) {
   std::string path = target->path;
   absl::StatusOr<FileStamp> stamp = ReplaceStampedFile(path, content, target->expected);
   if (absl::IsAborted(stamp.status())) {
-    path = FreePathBeside(path);
-    stamp = ReplaceStampedFile(path, content, std::nullopt);
+    do {
+      path = FreePathBeside(target->path);
+      stamp = MakeStampedFile(path, content);
+    } while (absl::IsAlreadyExists(stamp.status()));
   }
   if (stamp.ok()) *target = {std::move(path), *stamp};
   return stamp.status();

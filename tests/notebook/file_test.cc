@@ -2,11 +2,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
+#include "absl/functional/function_ref.h"
 #include "host/base/atomic_file.h"
 #include "notebook/action.h"
 #include "notebook/notebook_file.h"
@@ -83,6 +86,48 @@ TEST_F(NotebookFileTest, FileThatAppearedMeanwhileIsNotOverwritten) {
   Write(one_cell_);
   EXPECT_TRUE(absl::IsAborted(file->Save(changed_, false)));
   EXPECT_EQ(Read(), one_cell_);
+}
+
+// Somebody who saves the file when `path_` is about to be replaced or made. What he has written is
+// there in the end, whoever is first.
+class NotebookFileRaceTest : public NotebookFileTest {
+ protected:
+  void SaveWhileOurs(const std::string& theirs, absl::FunctionRef<absl::Status()> save) {
+    const fs::path beside = folder_ / "theirs";
+    std::ofstream(beside, std::ios::binary) << theirs;
+    std::atomic<bool> done = false;
+    std::thread other([&] {
+      while (!done && !HasTemporary()) std::this_thread::yield();
+      fs::rename(beside, path_);
+    });
+    const absl::Status saved = save();
+    done = true;
+    other.join();
+    EXPECT_TRUE(saved.ok() || absl::IsAborted(saved)) << saved;
+    EXPECT_EQ(Read(), theirs);
+  }
+
+  bool HasTemporary() const {
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().filename().string().starts_with(".")) return true;
+    }
+    return false;
+  }
+
+  // Takes long enough to be written.
+  const Document large_ =
+      InsertCell(Document::Empty(), 0, CellType::kRaw, std::string(32 << 20, 'x'))->document;
+};
+
+TEST_F(NotebookFileRaceTest, ASaveByAnotherWhileOursIsWrittenIsNotLost) {
+  Write(one_cell_);
+  const absl::StatusOr<NotebookFile> file = NotebookFile::Open(path_);
+  SaveWhileOurs(changed_.bytes(), [&] { return file->Save(large_, false); });
+}
+
+TEST_F(NotebookFileRaceTest, AFileMadeByAnotherWhileOursIsWrittenIsNotLost) {
+  const absl::StatusOr<NotebookFile> file = NotebookFile::OpenOrStart(path_);
+  SaveWhileOurs(changed_.bytes(), [&] { return file->Save(large_, false); });
 }
 
 TEST_F(NotebookFileTest, ModeIsKept) {
