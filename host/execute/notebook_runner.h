@@ -49,7 +49,7 @@ class NotebookRunObserver {
 // and observer outlive it.
 class NotebookRunner : private CellObserver {
  public:
-  // Not OK: cells could not be run at all. That the file could not be written is told by SaveNow().
+  // Not OK: cells could not be run at all. That the file could not be written is told by saved().
   using DoneCallback = absl::AnyInvocable<void(absl::Status)>;
 
   NotebookRunner(EventLoop& loop, Session& session, notebook::Document document, SaveTarget target,
@@ -68,6 +68,8 @@ class NotebookRunner : private CellObserver {
 
   // As it stands.
   const NotebookRunResult& result() const { return result_; }
+  // Of the last save that has ended.
+  const absl::Status& saved() const { return saver_.status(); }
   // The file that is written, see NotebookSaver.
   const std::string& path() const { return saver_.path(); }
 

@@ -59,6 +59,7 @@ void NotebookSaver::SaveSoon() {
 
 void NotebookSaver::Finish(absl::AnyInvocable<void(absl::Status)> done) {
   on_finished_ = std::move(done);
+  last_has_begun_ = false;
   Pump();
 }
 
@@ -74,14 +75,13 @@ absl::Status NotebookSaver::FinishNow() {
 
 void NotebookSaver::Pump() {
   if (saving_.valid()) return;
-  if (!changed_) {
-    if (on_finished_) {
-      loop_.Post([done = std::exchange(on_finished_, nullptr), status = status_]() mutable {
-        done(status);
-      });
-    }
-    return;
+  // What changes while the last save is under way is not waited for: that may go on for ever.
+  if (on_finished_ && (!changed_ || last_has_begun_)) {
+    loop_.Post([done = std::exchange(on_finished_, nullptr), status = status_]() mutable {
+      done(status);
+    });
   }
+  if (!changed_) return;
   const absl::Duration rest = rests_until_ - MonotonicNow();
   if (rest <= absl::ZeroDuration() || on_finished_) return Start();
   if (rest_timer_ != 0) return;
@@ -94,6 +94,7 @@ void NotebookSaver::Pump() {
 void NotebookSaver::Start() {
   loop_.Cancel(std::exchange(rest_timer_, 0));
   changed_ = false;
+  last_has_begun_ = on_finished_ != nullptr;
   std::promise<Saved> saved;
   saving_ = saved.get_future();
   thread_.Run([this, alive = alive_, loop = &loop_, saved = std::move(saved), target = target_,

@@ -38,11 +38,14 @@ class NotebookSaver {
 
   // The content has changed: it is saved at once, or when saving has rested long enough.
   void SaveSoon();
-  // Saves what is not saved yet and calls `done` from the loop, with the outcome of the last save.
+  // Saves what is not saved yet and calls `done` from the loop, with the outcome of that save. What
+  // changes meanwhile is left to FinishNow().
   void Finish(absl::AnyInvocable<void(absl::Status)> done);
-  // The same for who cannot go back to the loop.
+  // Saves it at once, for who cannot go back to the loop.
   absl::Status FinishNow();
 
+  // Of the last save that has ended.
+  const absl::Status& status() const { return status_; }
   // The file written: another than the target's, if that was changed by someone else meanwhile.
   const std::string& path() const { return target_.path; }
 
@@ -67,6 +70,7 @@ class NotebookSaver {
   absl::Time rests_until_ = absl::InfinitePast();
   EventLoop::TimerId rest_timer_ = 0;
   absl::AnyInvocable<void(absl::Status)> on_finished_;
+  bool last_has_begun_ = false;  // the save under way began after Finish()
   // False once the saver is gone; tasks posted from its thread look here first.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   TaskThread thread_;  // the last member: it ends before what it uses

@@ -85,7 +85,7 @@ void NotebookJob::OnHold(absl::StatusOr<SessionHold> hold) {
       std::move(prepared_->options), static_cast<NotebookRunObserver&>(*this),
       [this](const absl::Status& status) {
         if (!status.ok()) return Finish(status);
-        Finish(Outcome{runner_->result(), runner_->path(), runner_->SaveNow()});
+        Finish(Outcome{runner_->result(), runner_->path(), runner_->saved()});
       });
   EnterSession();
   runner_->Start();

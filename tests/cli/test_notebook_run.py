@@ -204,6 +204,12 @@ class FailureTest(NotebookRunTest):
         self.assertEqual(self.run_notebook()[0], 0)
         self.assertEqual([len(self.outputs(cell)) for cell in range(3)], [1, 0, 1])
 
+    def test_a_thread_that_prints_for_ever_does_not_keep_the_run_from_ending(self):
+        self.make("import threading, time\ndef f():\n    while True: print('tick'); time.sleep(0.001)\n"
+                  "threading.Thread(target=f, daemon=True).start()", "1 #" + "x" * (8 << 20))  # saving it takes long
+        self.assertEqual(self.run_notebook()[0], 0)
+        self.assertEqual([cell["execution_count"] for cell in self.read()], [1, 2])
+
     def test_a_crash_of_the_worker_is_written_into_the_cell(self):
         self.env["CELLAR_SNAPSHOTS"] = "off"
         self.make("print('fine')", "print('so far')\nimport ctypes; ctypes.string_at(0)", "print('after')")

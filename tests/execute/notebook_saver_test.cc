@@ -1,0 +1,85 @@
+#include "host/execute/notebook_saver.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "notebook/action.h"
+#include "notebook/document.h"
+
+namespace cellar::host {
+namespace {
+
+namespace fs = std::filesystem;
+using notebook::CellType;
+using notebook::Document;
+
+class NotebookSaverTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder = (fs::temp_directory_path() / "cellar_saver_XXXXXX").string();
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
+    path_ = (folder_ / "a.ipynb").string();
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string Read() const {
+    std::stringstream content;
+    content << std::ifstream(path_, std::ios::binary).rdbuf();
+    return content.str();
+  }
+
+  // A notebook that differs from the one before.
+  std::string Next() {
+    return notebook::InsertCell(Document::Empty(), 0, CellType::kRaw, std::to_string(++count_))
+        ->document.bytes();
+  }
+
+  std::unique_ptr<EventLoop> loop_ = *EventLoop::Create();
+  fs::path folder_;
+  std::string path_;
+  int count_ = 0;
+};
+
+TEST_F(NotebookSaverTest, FinishesThoughTheContentChangesWithEverySave) {
+  std::unique_ptr<NotebookSaver> saver;
+  std::string last;
+  saver = std::make_unique<NotebookSaver>(*loop_, SaveTarget{.path = path_}, [&] {
+    loop_->Post([&] { saver->SaveSoon(); });
+    return last = Next();
+  });
+  absl::Status saved = absl::UnknownError("not finished");
+  saver->SaveSoon();  // under way when it is to finish
+  saver->SaveSoon();
+  saver->Finish([&](const absl::Status& status) {
+    saved = status;
+    loop_->Stop();
+  });
+  loop_->Run();
+  EXPECT_TRUE(saved.ok()) << saved;
+  EXPECT_GE(count_, 2);
+  EXPECT_TRUE(saver->FinishNow().ok());
+  EXPECT_EQ(Read(), last);
+}
+
+TEST_F(NotebookSaverTest, WhatWasThereWhenItFinishesIsSaved) {
+  NotebookSaver saver(*loop_, {.path = path_}, [&] { return Next(); });
+  saver.SaveSoon();
+  saver.SaveSoon();
+  saver.Finish([&](const absl::Status& status) {
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_TRUE(saver.status().ok());
+    loop_->Stop();
+  });
+  loop_->Run();
+  EXPECT_EQ(count_, 2);
+  count_ = 1;
+  EXPECT_EQ(Read(), Next());
+}
+
+}  // namespace
+}  // namespace cellar::host
