@@ -124,7 +124,10 @@ void NotebookRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
   result_.state_lost = outcome->state == StateAfter::kLost;
   observer_.OnCellFinished(current_, *outcome, failed);
   ++place_;
-  if (result_.state_lost || (failed && !options_.allow_errors)) return Finish();
+  // After a death some of what the cells before have defined is missing, also when a snapshot has
+  // brought back the rest; a session that was closed says so by the loss alone.
+  const bool has_broken_off = outcome->death.has_value() || result_.state_lost;
+  if (has_broken_off || (failed && !options_.allow_errors)) return Finish();
   Next();
 }
 

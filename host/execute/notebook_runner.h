@@ -23,7 +23,7 @@ namespace cellar::host {
 struct NotebookRunOptions {
   std::vector<size_t> cells;  // in the order they are to run
   absl::Duration timeout;     // of inactivity, for each cell; zero = none
-  // A cell that fails does not end the run, as long as the state is kept.
+  // A cell that fails does not end the run, unless its worker has died.
   bool allow_errors = false;
 };
 
@@ -31,7 +31,8 @@ struct NotebookRunResult {
   size_t cells_run = 0;
   size_t cells_failed = 0;  // without those that are tagged raises-exception
   bool interrupted = false;
-  bool state_lost = false;  // by the worker's death, which ended the run
+  // By the worker's death, which ended the run; false when a snapshot has brought some of it back.
+  bool state_lost = false;
 };
 
 // Sees the run; between OnCellStarted and OnCellFinished, what that cell prints. Must not block.

@@ -224,6 +224,14 @@ class FailureTest(NotebookRunTest):
             self.assertTrue(traceback.endswith("WorkerDied: the worker died of SIGSEGV"), traceback)
             self.assertEqual(self.outputs(2), [])
 
+    def test_allowed_errors_do_not_go_on_with_cells_undone_by_a_death(self):
+        self.make("import time; time.sleep(1)", "b = 2", "import os; os.abort()", "print(b)")
+        code, out, err = self.run_notebook("--allow-errors")
+        self.assertEqual(code, 1)
+        self.assertIn("[3/4] cell 2: failed", out)
+        self.assertRegex(err, "state lost|state is that of before cell")
+        self.assertEqual([cell["execution_count"] for cell in self.read()], [1, 2, 3, None])
+
     def test_a_cell_that_takes_too_long(self):
         self.make("print('begun')\nwhile True: pass", "print('after')")
         code, out, _ = self.run_notebook("--timeout", "1")
