@@ -76,7 +76,9 @@ class NotebookRun {
     if (console_->ended_by() != 0) return 128 + console_->ended_by();
     Report(saved);
     if (runner_.result().interrupted) return kExitInterrupted;
-    const bool fine = runner_.result().cells_failed == 0 && saved.ok() && runner_.path() == path_;
+    const NotebookRunResult& result = runner_.result();
+    const bool ran_all = result.cells_failed == 0 && result.stopped.ok();
+    const bool fine = ran_all && saved.ok() && runner_.path() == path_;
     return fine ? kExitFine : kExitFailed;
   }
 
@@ -101,6 +103,7 @@ class NotebookRun {
 
   void Report(const absl::Status& saved) {
     const NotebookRunResult& result = runner_.result();
+    if (!result.stopped.ok()) Complain(result.stopped);
     if (!saved.ok()) {
       Complain(saved);
     } else if (runner_.path() != path_) {
@@ -218,8 +221,8 @@ void AddNotebookRunCommand(CLI::App& notebook, int* exit_code) {
       "The file is written while the cells run, and is a valid notebook at any moment. The first\n"
       "cell that fails ends the run, unless it is tagged raises-exception; cells tagged\n"
       "skip-execution are not run. Ctrl-C interrupts the cell and ends the run.\n"
-      "Exit code: 0 fine, 1 a cell failed, 2 usage or a refused request (no such notebook or\n"
-      "cell), 3 cells could not be run, 130 interrupted.");
+      "Exit code: 0 fine, 1 a cell failed or could not be run after others had, 2 usage or a\n"
+      "refused request (no such notebook or cell), 3 no cell could be run, 130 interrupted.");
   command->callback([arguments, exit_code] { *exit_code = RunNotebook(*arguments); });
 }
 

@@ -141,6 +141,7 @@ int Report(const ordered_json& done, const std::string& expected_file, absl::Tim
   if (std::optional<int> refused = ComplainIfRefused(done)) return *refused;
   const std::string file = TextIn(done, "file");
   const bool is_elsewhere = file != expected_file;
+  if (const std::string why = TextIn(done, "stopped"); !why.empty()) Complain(why);
   if (const std::string why = TextIn(done, "not_saved"); !why.empty()) {
     Complain(why);
   } else if (is_elsewhere) {

@@ -103,8 +103,7 @@ void NotebookRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
     cell.record.ended = absl::Now();
     if (!cell.recorder.Outputs(cell.artifact).empty()) Put(current_);
     PutUpdated();
-    saver_.Finish([this, status = outcome.status()](const absl::Status&) { done_(status); });
-    return;
+    return Refuse(outcome.status());
   }
   cell.record.execution_count = outcome->execution_count;
   cell.record.ended = absl::Now();
@@ -129,6 +128,15 @@ void NotebookRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
   const bool has_broken_off = outcome->death.has_value() || result_.state_lost;
   if (has_broken_off || (failed && !options_.allow_errors)) return Finish();
   Next();
+}
+
+// The cell could not be run. What the cells before it did is still to be told.
+void NotebookRunner::Refuse(const absl::Status& status) {
+  if (result_.cells_run == 0) {
+    return saver_.Finish([this, status](const absl::Status&) { done_(status); });
+  }
+  result_.stopped = status;
+  Finish();
 }
 
 bool NotebookRunner::IsFailure(const CellOutcome& outcome) const {

@@ -33,6 +33,7 @@ struct NotebookRunResult {
   bool interrupted = false;
   // By the worker's death, which ended the run; false when a snapshot has brought some of it back.
   bool state_lost = false;
+  absl::Status stopped;  // why the next cell could not be run, when others had
 };
 
 // Sees the run; between OnCellStarted and OnCellFinished, what that cell prints. Must not block.
@@ -50,7 +51,7 @@ class NotebookRunObserver {
 // and observer outlive it.
 class NotebookRunner : private CellObserver {
  public:
-  // Not OK: cells could not be run at all. That the file could not be written is told by saved().
+  // Not OK: no cell could be run. That the file could not be written is told by saved().
   using DoneCallback = absl::AnyInvocable<void(absl::Status)>;
 
   NotebookRunner(EventLoop& loop, Session& session, notebook::Document document, SaveTarget target,
@@ -88,6 +89,7 @@ class NotebookRunner : private CellObserver {
 
   void Next();
   void OnOutcome(absl::StatusOr<CellOutcome> outcome);
+  void Refuse(const absl::Status& status);
   bool IsFailure(const CellOutcome& outcome) const;
   void UpdateShown(const std::string& display_id, const std::vector<wire::MimeEntry>& data,
                    const std::string& metadata);

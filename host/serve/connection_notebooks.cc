@@ -11,12 +11,13 @@ namespace {
 // Of a notebook that has run.
 std::string NotebookFrame(const RequestId& id, const NotebookJob::Outcome& outcome) {
   const NotebookRunResult& result = outcome.result;
-  const bool is_fine = result.cells_failed == 0 && outcome.saved.ok();
+  const bool is_fine = result.cells_failed == 0 && result.stopped.ok() && outcome.saved.ok();
   Frame frame("done", id);
   frame.Key("status").String(result.interrupted ? "cancelled" : is_fine ? "ok" : "error");
   frame.Key("cells_run").Number(static_cast<int64_t>(result.cells_run));
   frame.Key("cells_failed").Number(static_cast<int64_t>(result.cells_failed));
   frame.Key("state_lost").Bool(result.state_lost);
+  if (!result.stopped.ok()) frame.Key("stopped").String(std::string(result.stopped.message()));
   frame.Key("file").String(outcome.file);
   if (!outcome.saved.ok()) {
     frame.Key("not_saved").String(std::string(outcome.saved.message()));

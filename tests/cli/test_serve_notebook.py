@@ -129,6 +129,18 @@ class Runs(ServedNotebookTest):
         self.assertEqual(self.client.value("n", session="work"), "4")
         self.assertEqual(self.ask("run", **{"from": 3}, allow_errors=True)["cells_failed"], 1)
 
+    def test_a_cell_that_cannot_be_run_does_not_take_back_those_that_were(self):
+        self.make("print('on')", "#" * (81 << 20))  # more than a worker can be sent
+        done = self.ask("run")
+        self.assertEqual((done["status"], done["cells_run"], done["cells_failed"]), ("error", 1, 0))
+        self.assertIn("more than a message to a worker can hold", done["stopped"])
+        self.assertEqual(self.texts(), ["on\n", ""])
+        code, out, err = self.run_cellar("notebook", "run", self.path)
+        self.assertEqual(code, 1)
+        self.assertIn("1 cell run, ", out)
+        self.assertIn("more than a message to a worker can hold", err)
+        self.assertEqual(self.ask("run", cells=[1])["status"], "refused")
+
     def test_cancel_ends_the_cell_and_the_run(self):
         self.make("print('on\\n', end='')\nwhile True: pass", "print('never')")
         self.client.send(id="r", type="notebook.run", file=self.path)
