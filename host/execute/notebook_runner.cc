@@ -121,6 +121,9 @@ void NotebookRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
   ++result_.cells_run;
   result_.cells_failed += failed ? 1 : 0;
   result_.state_lost = outcome->state == StateAfter::kLost;
+  // By whomever: one may also interrupt, rewind or close the session.
+  const bool was_cancelled = outcome->status == CellStatus::kCancelled && !outcome->timed_out;
+  if (was_cancelled) result_.interrupted = true;
   observer_.OnCellFinished(current_, *outcome, failed);
   ++place_;
   // After a death some of what the cells before have defined is missing, also when a snapshot has
@@ -132,7 +135,8 @@ void NotebookRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
 
 // The cell could not be run. What the cells before it did is still to be told.
 void NotebookRunner::Refuse(const absl::Status& status) {
-  if (result_.cells_run == 0) {
+  if (absl::IsCancelled(status)) result_.interrupted = true;  // the session was closed
+  if (result_.cells_run == 0 && !result_.interrupted) {
     return saver_.Finish([this, status](const absl::Status&) { done_(status); });
   }
   result_.stopped = status;

@@ -29,8 +29,8 @@ struct NotebookRunOptions {
 
 struct NotebookRunResult {
   size_t cells_run = 0;
-  size_t cells_failed = 0;  // without those that are tagged raises-exception
-  bool interrupted = false;
+  size_t cells_failed = 0;   // without those that are tagged raises-exception
+  bool interrupted = false;  // by Cancel(), or by others on the session
   // By the worker's death, which ended the run; false when a snapshot has brought some of it back.
   bool state_lost = false;
   absl::Status stopped;  // why the next cell could not be run, when others had

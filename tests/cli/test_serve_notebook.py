@@ -150,6 +150,17 @@ class Runs(ServedNotebookTest):
         self.assertEqual((done["status"], done["cells_run"]), ("cancelled", 1))
         self.assertEqual(self.texts(), ["on\n", ""])
 
+    def test_a_run_whose_session_is_closed_or_interrupted_is_cancelled(self):
+        self.make("print('on\\n', end='')\nimport time; time.sleep(60)", "print('never')")
+        for request in ("close", "interrupt"):
+            with self.subTest(request):
+                self.client.send(id="r", type="notebook.run", file=self.path, session="s", allow_errors=True)
+                self.client.next_frame("r", "stdout")
+                self.assertEqual(self.client.ask(request, session="s")["status"], "ok")
+                done = self.client.done("r")
+                self.assertEqual((done["status"], done["cells_run"]), ("cancelled", 1))
+                self.assertEqual(self.texts(), ["on\n", ""])
+
     def test_a_run_that_waits_for_its_session_can_be_cancelled(self):
         self.make("1")
         self.client.send(id="a", type="eval", session="s", cells=[{"code": "import time; time.sleep(60)"}])
