@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/base/status.h"
+#include "host/base/utf8.h"
 #include "notebook/json_string.h"
 #include "notebook/outputs.h"
 #include "notebook/rewriter.h"
@@ -46,8 +47,14 @@ class Application {
     return cell.origin < used_.size() && !used_[cell.origin];
   }
 
-  // A text whose line ends went through an editor says nothing about carriage returns in sources.
+  // A text that went through JSON has replacement characters for the lone surrogates of a source.
   bool IsSame(const std::string& given, const std::string& old) const {
+    if (IsSameButForLineEnds(given, old)) return true;
+    return FindInvalidUtf8(old) && IsSameButForLineEnds(given, ReplaceInvalidUtf8(old));
+  }
+
+  // A text whose line ends went through an editor says nothing about carriage returns in sources.
+  bool IsSameButForLineEnds(const std::string& given, const std::string& old) const {
     return given == old || (text_.had_crlf() && given == WithoutCarriageReturns(old));
   }
 

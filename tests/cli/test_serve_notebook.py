@@ -80,6 +80,17 @@ class Files(ServedNotebookTest):
         self.assertEqual(self.ask("convert", file="b.py", to="c.ipynb")["status"], "ok")
         self.assertEqual([cell["source"] for cell in self.cells(os.path.join(self.folder, "c.ipynb"))][0], ["print(2)"])
 
+    def test_a_lone_surrogate_that_is_shown_and_put_back_stays_with_its_outputs(self):
+        self.make("s = '\ud83d'", "print(1)")
+        with open(self.path) as file:
+            text = file.read().replace('"outputs": []', '"outputs": [{"name": "stdout", "output_type": "stream", "text": "x"}]', 1)
+        with open(self.path, "w") as file:
+            file.write(text)
+        applied = self.ask("apply", text=self.ask("show")["text"].replace("print(1)", "print(2)"))
+        self.assertEqual((applied["changed"], applied["cleared"]), (1, []))
+        with open(self.path) as file:
+            self.assertEqual(file.read(), text.replace("print(1)", "print(2)"))
+
     def test_what_cannot_be_is_refused_with_the_file_and_the_place(self):
         for name, fields, words in (
                 ("show", {}, f"{self.path}: No such file"), ("show", {"file": ""}, "file: expected the path"),

@@ -150,6 +150,17 @@ TEST(ApplyTest, TextThatIsNotUtf8IsRefusedWithItsCell) {
   EXPECT_EQ(Result(kText + "# %% [raw]\n\xff\n"), "cell 2 of the text is not UTF-8");
 }
 
+TEST(ApplyTest, LoneSurrogatesInSourcesSurviveTheWayThroughJson) {
+  const std::string notebook = Replaced(kNotebook, "a = 1\\n", "a = '\\ud83d'\\n");
+  const std::string text = RenderText(*Document::Parse(notebook));
+  EXPECT_FALSE(ApplyTo(notebook, text)->document.has_value());
+  const std::string shown = Replaced(text, "\xED\xA0\xBD", "\uFFFD\uFFFD\uFFFD");
+  EXPECT_FALSE(ApplyTo(notebook, shown)->document.has_value());
+  const absl::StatusOr<Applied> applied = ApplyTo(notebook, Replaced(shown, "# Title<", "# Other"));
+  EXPECT_EQ(applied->changed, 1u);
+  EXPECT_EQ(applied->document->bytes(), Replaced(notebook, "# Title\\u003c", "# Other"));
+}
+
 TEST(ApplyTest, CarriageReturnsInSourcesSurviveAnEditorThatAddsThem) {
   const std::string notebook = Replaced(kNotebook, "a = 1\\n", "a = 1\\r\\n");
   std::string text = RenderText(*Document::Parse(notebook));
