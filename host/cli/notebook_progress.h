@@ -20,6 +20,8 @@ class NotebookProgress : public NotebookRunObserver {
   void OnCellStarted(size_t place, size_t cell, const std::string& source) override;
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
+  // In the file it belongs to the cell as well.
+  void OnBackgroundText(Stream stream, std::string_view text) override { OnText(stream, text); }
   void OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) override;
 
   void OnResize() { printer_.OnResize(); }

@@ -166,6 +166,7 @@ void NotebookRunner::OnDisplay(const wire::Display& display) {
 void NotebookRunner::OnBackgroundText(Stream stream, std::string_view text) {
   run_[current_].recorder.AddText(stream, text);
   if (!cell_runs_) Put(current_);
+  observer_.OnBackgroundText(stream, text);
 }
 
 void NotebookRunner::UpdateShown(const std::string& display_id,

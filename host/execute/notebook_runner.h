@@ -44,6 +44,8 @@ class NotebookRunObserver {
   virtual void OnCellStarted(size_t /*place*/, size_t /*cell*/, const std::string& /*source*/) {}
   virtual void OnText(Stream, std::string_view) {}
   virtual void OnDisplay(const wire::Display&) {}
+  // By what earlier cells have started; also while no cell runs.
+  virtual void OnBackgroundText(Stream, std::string_view) {}
   virtual void OnCellFinished(size_t /*cell*/, const CellOutcome&, bool /*failed*/) {}
 };
 

@@ -157,6 +157,10 @@ void NotebookJob::OnDisplay(const wire::Display& display) {
   ToAll([&](CallObserver& to) { to.OnDisplay(display); });
 }
 
+void NotebookJob::OnBackgroundText(Stream stream, std::string_view text) {
+  ToAll([&](CallObserver& to) { to.OnBackgroundText(stream, text); });
+}
+
 void NotebookJob::OnCellFinished(size_t cell, const CellOutcome& outcome, bool) {
   const CellResult result = {.status = RunStatusOf(outcome.status), .outcome = outcome};
   ToAll([&](CallObserver& to) { to.OnCellFinished(cell, result); });

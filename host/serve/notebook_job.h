@@ -62,6 +62,7 @@ class NotebookJob : private NotebookRunObserver {
   void OnCellStarted(size_t place, size_t cell, const std::string& source) override;
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
+  void OnBackgroundText(Stream stream, std::string_view text) override;
   void OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) override;
   template <typename Tell>
   void ToAll(Tell tell);

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from line_client import LineClient
-from program import DEADLINE_S, ProgramTest, wait_until
+from program import DEADLINE_S, ProgramTest, prints_when_there, until_there, wait_until
 from test_daemon import DaemonTest
 
 
@@ -152,6 +152,17 @@ class Runs(ServedNotebookTest):
         self.assertIn("more than a message to a worker can hold", err)
         self.assertEqual(self.ask("run", cells=[1])["status"], "refused")
 
+    def test_what_a_thread_prints_is_told_while_a_later_cell_runs(self):
+        gate = os.path.join(self.folder, "gate")
+        self.make(prints_when_there(gate, "late"), until_there(gate + ".printed"), "3")
+        self.client.send(id="r", type="notebook.run", file=self.path, session="s")
+        self.client.next_frame("r", "finished")
+        os.mkdir(gate)
+        frame = self.client.next_frame("r", "stdout")
+        self.assertEqual((frame["text"], frame["cell"], frame["background"]), ("late\n", 1, True))
+        self.assertEqual(self.client.done("r")["status"], "ok")
+        self.assertEqual(self.texts(), ["", "late\n", ""])
+
     def test_cancel_ends_the_cell_and_the_run(self):
         self.make("print('on\\n', end='')\nwhile True: pass", "print('never')")
         self.client.send(id="r", type="notebook.run", file=self.path)
@@ -236,6 +247,21 @@ class SharedRuns(DaemonTest, NotebookTest):
         self.assertIn("cellar: cell 0 is <cell 1> here:\n", err)
         self.assertIn("ZeroDivisionError", err)
         self.assertEqual(self.run_notebook("--cell", "9")[0], 2)
+
+    def test_what_a_thread_prints_is_told_to_those_who_watch(self):
+        gate = os.path.join(self.folder, "gate")
+        self.make(prints_when_there(gate, "late"), until_there(gate + ".printed"))
+        self.run_in_session("pass")
+        watcher = self.connect()
+        watcher.send(id="w", type="watch", session="work")
+        watcher.next_frame("w", "state")
+        process = self.start("notebook", "run", self.path, "-s", "work")
+        watcher.next_frame("w", "finished")
+        os.mkdir(gate)
+        frame = watcher.next_frame("w", "stdout")
+        self.assertEqual((frame["text"], frame["background"]), ("late\n", True))
+        self.assertIn("call", frame)
+        self.assertEqual(process.wait(DEADLINE_S), 0)
 
     def test_ctrl_c_interrupts_the_cell_and_the_session_lives_on(self):
         self.make("x = 7\nopen('on', 'w').close()\nwhile True: pass")
