@@ -43,6 +43,7 @@ NotebookRunner::NotebookRunner(EventLoop& loop, Session& session, notebook::Docu
 NotebookRunner::~NotebookRunner() { session_.ObserveBackground(nullptr); }
 
 void NotebookRunner::Start() {
+  (void)session_.TakeBackground();  // what was shown before the run is none of its cells'
   session_.ObserveBackground(this);
   Next();
 }

@@ -163,6 +163,20 @@ class Runs(ServedNotebookTest):
         self.assertEqual(self.client.done("r")["status"], "ok")
         self.assertEqual(self.texts(), ["", "late\n", ""])
 
+    def test_what_was_shown_in_the_background_before_the_run_is_not_in_the_file(self):
+        self.client.send(id="w", type="watch", session="s")
+        gate = os.path.join(self.folder, "gate")
+        self.client.value("import asyncio, os\nasync def late():\n"
+                          f"    while not os.path.exists({gate!r}): await asyncio.sleep(0.01)\n"
+                          "    display({'before': 1}); print('shown')\n"
+                          "task = asyncio.ensure_future(late())\nNone", session="s")
+        os.mkdir(gate)
+        self.assertEqual(self.client.next_frame("w", "stdout")["text"], "shown\n")
+        self.make("print('own')")
+        self.assertEqual(self.ask("run", session="s")["status"], "ok")
+        self.assertEqual([output["output_type"] for output in self.cells()[0]["outputs"]], ["stream"])
+        self.assertEqual(self.texts(), ["own\n"])
+
     def test_cancel_ends_the_cell_and_the_run(self):
         self.make("print('on\\n', end='')\nwhile True: pass", "print('never')")
         self.client.send(id="r", type="notebook.run", file=self.path)
