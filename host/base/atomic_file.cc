@@ -82,10 +82,10 @@ std::string FolderOf(const std::string& path) {
 }
 
 absl::StatusOr<TemporaryFile> MakeTemporaryFile(const std::string& target) {
-  const std::string name = std::filesystem::path(target).filename().string();
+  // Without the target's name, which may leave no room for more.
+  const std::string start = FolderOf(target) + "/.cellar." + std::to_string(getpid()) + ".";
   for (int i = 0; i < kTemporaryNames; ++i) {
-    const std::string path = FolderOf(target) + "/." + name + "." + std::to_string(getpid()) + "." +
-                             std::to_string(i) + ".tmp";
+    const std::string path = start + std::to_string(i) + ".tmp";
     UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd) return TemporaryFile(path, std::move(fd));
     if (errno != EEXIST) return ErrnoStatus(errno, "writing " + target);
@@ -94,8 +94,8 @@ absl::StatusOr<TemporaryFile> MakeTemporaryFile(const std::string& target) {
                                       ": too many are there");
 }
 
-// Of the file that is there, if one is. Fails for what is not to be replaced.
-absl::StatusOr<std::optional<mode_t>> ModeOf(const std::string& target) {
+// The file that is there, if one is. Fails for what is not to be replaced.
+absl::StatusOr<std::optional<struct stat>> LookAtOld(const std::string& target) {
   struct stat old;
   if (stat(target.c_str(), &old) != 0) {
     if (errno == ENOENT) return std::nullopt;
@@ -105,12 +105,20 @@ absl::StatusOr<std::optional<mode_t>> ModeOf(const std::string& target) {
     return absl::FailedPreconditionError("writing " + target + ": not a regular file");
   }
   if (access(target.c_str(), W_OK) != 0) return ErrnoStatus(errno, "writing " + target);
-  return old.st_mode & 07777;
+  return old;
 }
 
-absl::Status KeepMode(const std::string& target, const TemporaryFile& temporary) {
-  CELLAR_ASSIGN_OR_RETURN(const std::optional<mode_t> mode, ModeOf(target));
-  if (mode && fchmod(temporary.fd(), *mode) != 0) return ErrnoStatus(errno, "writing " + target);
+absl::Status KeepOwnerAndMode(const std::string& target, const TemporaryFile& temporary) {
+  CELLAR_ASSIGN_OR_RETURN(const std::optional<struct stat> old, LookAtOld(target));
+  if (!old) return absl::OkStatus();
+  // Only root may give a file away, others to a group of theirs. The mode comes after, because a
+  // change of the owner takes bits of it (chown(2)).
+  if (fchown(temporary.fd(), old->st_uid, old->st_gid) != 0) {
+    (void)!fchown(temporary.fd(), -1, old->st_gid);
+  }
+  if (fchmod(temporary.fd(), old->st_mode & 07777) != 0) {
+    return ErrnoStatus(errno, "writing " + target);
+  }
   return absl::OkStatus();
 }
 
@@ -194,7 +202,7 @@ absl::Status CheckReplaceable(const std::string& path) {
   if (access(FolderOf(target).c_str(), W_OK | X_OK) != 0) {
     return ErrnoStatus(errno, "writing " + target);
   }
-  return ModeOf(target).status();
+  return LookAtOld(target).status();
 }
 
 absl::StatusOr<FileStamp> FileStamp::Of(const std::string& path) {
@@ -210,7 +218,7 @@ absl::StatusOr<FileStamp> ReplaceStampedFile(const std::string& path, std::strin
                                              const std::optional<FileStamp>& expected) {
   CELLAR_ASSIGN_OR_RETURN(const std::string target, FollowLinks(path));
   CELLAR_ASSIGN_OR_RETURN(TemporaryFile temporary, MakeTemporaryFile(target));
-  CELLAR_RETURN_IF_ERROR(KeepMode(target, temporary));
+  CELLAR_RETURN_IF_ERROR(KeepOwnerAndMode(target, temporary));
   CELLAR_RETURN_IF_ERROR(WriteAll(target, temporary, content));
   CELLAR_ASSIGN_OR_RETURN(const FileStamp stamp, FileStamp::Of(temporary.path()));
   // As late as can be: syncing takes long enough for someone else to save the file.

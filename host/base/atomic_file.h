@@ -24,8 +24,8 @@ absl::StatusOr<std::string> ReadToEnd(int fd, const std::string& name, size_t li
 absl::StatusOr<bool> FileHolds(const std::string& path, std::string_view content);
 
 // Writes `content` to a temporary file beside `path`, syncs it to disk and renames it. The mode of
-// an old file is kept, and a symbolic link stays one: its target is replaced. A file that may not
-// be written is not replaced either.
+// an old file is kept, its owner and group as far as the user may, and a symbolic link stays one:
+// its target is replaced. A file that may not be written is not replaced either.
 absl::Status ReplaceFile(const std::string& path, std::string_view content);
 
 // The same for a file that is to be new: fails with AlreadyExists if one is there, also one that

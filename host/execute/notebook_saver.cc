@@ -1,9 +1,11 @@
 #include "host/execute/notebook_saver.h"
 
+#include <climits>
 #include <filesystem>
 #include <utility>
 
 #include "host/base/clock.h"
+#include "host/base/utf8.h"
 #include "notebook/document.h"
 
 namespace cellar::host {
@@ -13,13 +15,20 @@ namespace {
 // short cells is then not written anew for each of them.
 constexpr int kRest = 9;
 
+// The name without its end where it would be too long with `more`.
+std::string RoomFor(const std::string& more, std::string name) {
+  const size_t room = NAME_MAX - more.size();
+  if (name.size() > room) name.resize(Utf8BorderBefore(name, room));
+  return name;
+}
+
 // Beside `path`, and not there yet: "name.run.ipynb", "name.run2.ipynb" …
 std::string FreePathBeside(const std::string& path) {
   const std::filesystem::path target(path);
   for (int i = 1;; ++i) {
-    const std::string number = i == 1 ? "" : std::to_string(i);
-    const std::filesystem::path name =
-        target.stem().string() + ".run" + number + target.extension().string();
+    const std::string end =
+        ".run" + (i == 1 ? "" : std::to_string(i)) + target.extension().string();
+    const std::filesystem::path name = RoomFor(end, target.stem().string()) + end;
     std::filesystem::path beside = target.parent_path() / name;
     std::error_code error;
     if (!std::filesystem::exists(std::filesystem::symlink_status(beside, error))) return beside;

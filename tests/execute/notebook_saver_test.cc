@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -79,6 +80,23 @@ TEST_F(NotebookSaverTest, WhatWasThereWhenItFinishesIsSaved) {
   EXPECT_EQ(count_, 2);
   count_ = 1;
   EXPECT_EQ(Read(), Next());
+}
+
+TEST_F(NotebookSaverTest, WhatGoesBesideAFileWithALongNameHasAShorterOne) {
+  std::string name;
+  while (name.size() + 2 <= NAME_MAX - 6) name += "ä";
+  path_ = (folder_ / (name + ".ipynb")).string();
+  const std::string theirs = Next();
+  std::ofstream(path_) << theirs;
+  const absl::StatusOr<FileStamp> stamp = FileStamp::Of(path_);
+  std::ofstream(path_) << theirs << "\n";
+  NotebookSaver saver(*loop_, {.path = path_, .expected = *stamp}, [&] { return Next(); });
+  saver.SaveSoon();
+  EXPECT_TRUE(saver.FinishNow().ok()) << saver.status();
+  EXPECT_EQ(Read(), theirs + "\n");
+  EXPECT_NE(saver.path(), path_);
+  EXPECT_TRUE(saver.path().ends_with("ä.run.ipynb")) << saver.path();
+  EXPECT_TRUE(fs::exists(saver.path()));
 }
 
 }  // namespace

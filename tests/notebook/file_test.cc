@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -137,6 +138,26 @@ TEST_F(NotebookFileTest, ModeIsKept) {
   struct stat status;
   stat(path_.c_str(), &status);
   EXPECT_EQ(status.st_mode & 07777, 0640u);
+}
+
+TEST_F(NotebookFileTest, OwnerIsKeptWhenRootWrites) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root may give a file away";
+  Write(one_cell_);
+  ASSERT_EQ(chown(path_.c_str(), 1000, 1001), 0);
+  ASSERT_EQ(chmod(path_.c_str(), 0640), 0);
+  EXPECT_TRUE(NotebookFile::Open(path_)->Save(changed_, false).ok());
+  struct stat status;
+  stat(path_.c_str(), &status);
+  EXPECT_EQ(status.st_uid, 1000u);
+  EXPECT_EQ(status.st_gid, 1001u);
+  EXPECT_EQ(status.st_mode & 07777, 0640u);
+}
+
+TEST_F(NotebookFileTest, NameOfAnyLengthIsSaved) {
+  path_ = (folder_ / (std::string(NAME_MAX - 6, 'n') + ".ipynb")).string();
+  EXPECT_TRUE(NotebookFile::OpenOrStart(path_)->Save(Document::Empty(), false).ok());
+  EXPECT_TRUE(NotebookFile::Open(path_)->Save(changed_, false).ok());
+  EXPECT_EQ(Read(), changed_.bytes());
 }
 
 TEST_F(NotebookFileTest, LinkStaysALink) {
