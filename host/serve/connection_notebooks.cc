@@ -22,6 +22,9 @@ std::string NotebookFrame(const RequestId& id, const NotebookJob::Outcome& outco
   if (!outcome.saved.ok()) {
     frame.Key("not_saved").String(std::string(outcome.saved.message()));
   }
+  if (!outcome.clamp_note.empty()) {
+    frame.Key("notices").BeginArray().String(outcome.clamp_note).EndArray();
+  }
   return frame.Take();
 }
 

@@ -85,7 +85,10 @@ void NotebookJob::OnHold(absl::StatusOr<SessionHold> hold) {
       std::move(prepared_->options), static_cast<NotebookRunObserver&>(*this),
       [this](const absl::Status& status) {
         if (!status.ok()) return Finish(status);
-        Finish(Outcome{runner_->result(), runner_->path(), runner_->saved()});
+        Finish(Outcome{.result = runner_->result(),
+                       .file = runner_->path(),
+                       .saved = runner_->saved(),
+                       .clamp_note = request_.clamp_note});
       });
   EnterSession();
   runner_->Start();
@@ -162,7 +165,8 @@ void NotebookJob::OnBackgroundText(Stream stream, std::string_view text) {
 }
 
 void NotebookJob::OnCellFinished(size_t cell, const CellOutcome& outcome, bool) {
-  const CellResult result = {.status = RunStatusOf(outcome.status), .outcome = outcome};
+  const CellResult result = {
+      .status = RunStatusOf(outcome.status), .outcome = outcome, .clamp_note = request_.clamp_note};
   ToAll([&](CallObserver& to) { to.OnCellFinished(cell, result); });
 }
 

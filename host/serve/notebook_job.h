@@ -27,6 +27,7 @@ class NotebookJob : private NotebookRunObserver {
     NotebookRunResult result;
     std::string file;    // that was written
     absl::Status saved;  // why it was not
+    std::string clamp_note;
   };
   // Called once, from a posted task, when the job may be destroyed. A Status says that no cell
   // could be run.

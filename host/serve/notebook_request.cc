@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/base/status.h"
+#include "host/eval/call.h"
 #include "host/eval/call_fields.h"
 #include "host/serve/field_reader.h"
 #include "host/serve/frame.h"
@@ -293,7 +294,13 @@ absl::StatusOr<NotebookSessionRun> ReadNotebookRun(json& request) {
   }
   const json parameters = fields.Value("parameters");
   what.run.allow_errors = fields.Flag("allow_errors", false);
-  what.run.timeout = fields.Seconds("timeout", absl::ZeroDuration());
+  if (const json timeout = fields.Value("timeout"); !timeout.is_null()) {
+    if (!timeout.is_number()) fields.Add("timeout", "expected a number of seconds");
+    CallCell cell;
+    SetTimeout(timeout.is_number() ? timeout.get<double>() : 0, cell);
+    what.run.timeout = cell.timeout;
+    what.clamp_note = cell.clamp_note;
+  }
   what.run.clear = fields.Flag("clear", false);
   what.session = fields.Name("session");
   what.interpreter = fields.Text("interpreter");

@@ -23,6 +23,7 @@ struct NotebookFileRequest {
 
 struct NotebookSessionRun {
   NotebookRunRequest run;
+  std::string clamp_note;   // as that of a cell
   std::string session;      // empty: one of its own, closed when the run has ended
   std::string interpreter;  // the session must have it; empty: any
   // Of a session that is opened for it; empty: the notebook's, and the host's.

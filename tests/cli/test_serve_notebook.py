@@ -177,6 +177,17 @@ class Runs(ServedNotebookTest):
         self.assertEqual([output["output_type"] for output in self.cells()[0]["outputs"]], ["stream"])
         self.assertEqual(self.texts(), ["own\n"])
 
+    def test_a_time_out_beyond_its_limits_is_clamped_and_said(self):
+        self.make("import time; time.sleep(0.1)")
+        for timeout, note in ((0.05, "timeout 0.05 s was clamped to 1 s"), (5000, "timeout 5000 s was clamped to 3600 s"),
+                              (-1, "timeout -1 s was clamped to 1 s")):
+            self.client.send(id="r", type="notebook.run", file=self.path, timeout=timeout)
+            finished, done = self.client.frames_of("r")[-2:]
+            self.assertEqual((done["status"], done["notices"]), ("ok", [note]))
+            self.assertIn(note, finished["notices"])
+        self.assertNotIn("notices", self.ask("run", timeout=2))
+        self.assertEqual(self.ask("run", timeout="2")["error"]["evalue"], "timeout: expected a number of seconds")
+
     def test_cancel_ends_the_cell_and_the_run(self):
         self.make("print('on\\n', end='')\nwhile True: pass", "print('never')")
         self.client.send(id="r", type="notebook.run", file=self.path)
