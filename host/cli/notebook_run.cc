@@ -161,6 +161,7 @@ int RunNotebook(RunArguments& arguments) {
   if (!prepared.ok()) return ComplainOf(prepared.status());
   absl::StatusOr<std::unique_ptr<Console>> console = MakeConsole(arguments);
   if (!console.ok()) return ComplainOf(console.status());
+  prepared->options.retry = (*console)->launch().settings.retry;
   return NotebookRun(*std::move(console), *std::move(prepared)).Run();
 }
 

@@ -76,8 +76,9 @@ void NotebookRunner::Next() {
   const std::string source = document_.document().Source(current_);
   observer_.OnCellStarted(place_, current_, source);
   cell_runs_ = true;
-  session_.Run({.code = source, .timeout = options_.timeout, .observer = this},
-               [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
+  session_.Run(
+      {.code = source, .timeout = options_.timeout, .observer = this, .retry = options_.retry},
+      [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
 }
 
 void NotebookRunner::Recount(NotebookRunObserver& newcomer) const {

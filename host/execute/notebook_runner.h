@@ -25,6 +25,7 @@ struct NotebookRunOptions {
   absl::Duration timeout;     // of inactivity, for each cell; zero = none
   // A cell that fails does not end the run, unless its worker has died.
   bool allow_errors = false;
+  Retry retry = Retry::kNever;
 };
 
 struct NotebookRunResult {

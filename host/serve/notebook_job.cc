@@ -78,6 +78,7 @@ void NotebookJob::OnHold(absl::StatusOr<SessionHold> hold) {
   if (cancelled_) return FinishUnstarted();
   if (!hold.ok()) return Finish(hold.status());
   hold_.emplace(*std::move(hold));
+  prepared_->options.retry = hold_->settings().retry;
   if (stream_ != nullptr) stream_->TellPlan(prepared_->options.cells);
   hold_->TellUnheard(stream_);
   runner_ = std::make_unique<NotebookRunner>(
@@ -165,8 +166,10 @@ void NotebookJob::OnBackgroundText(Stream stream, std::string_view text) {
 }
 
 void NotebookJob::OnCellFinished(size_t cell, const CellOutcome& outcome, bool) {
-  const CellResult result = {
-      .status = RunStatusOf(outcome.status), .outcome = outcome, .clamp_note = request_.clamp_note};
+  const CellResult result = {.status = RunStatusOf(outcome.status),
+                             .outcome = outcome,
+                             .runs = outcome.runs,
+                             .clamp_note = request_.clamp_note};
   ToAll([&](CallObserver& to) { to.OnCellFinished(cell, result); });
 }
 

@@ -232,6 +232,14 @@ class FailureTest(NotebookRunTest):
         self.assertRegex(err, "state lost|state is that of before cell")
         self.assertEqual([cell["execution_count"] for cell in self.read()], [1, 2, 3, None])
 
+    def test_a_cell_whose_worker_died_is_run_again_where_the_settings_say_so(self):
+        mark = os.path.join(self.folder, "mark")
+        self.make(f"import os\nif not os.path.exists({mark!r}): os.mkdir({mark!r}); os.abort()\nprint('again')")
+        code, out, _ = self.run_notebook(env={"CELLAR_RETRY": "once"})
+        self.assertEqual((code, self.outputs(0)), (0, [("stdout", "again\n")]), out)
+        os.rmdir(mark)
+        self.assertEqual(self.run_notebook()[0], 1)
+
     def test_a_cell_that_takes_too_long(self):
         self.make("print('begun')\nwhile True: pass", "print('after')")
         code, out, _ = self.run_notebook("--timeout", "1")
