@@ -64,6 +64,12 @@ absl::StatusOr<Pipe> MakePipe() {
   return Pipe{std::move(high_read), std::move(high_write)};
 }
 
+void FillStandardDescriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", O_RDONLY);  // takes the lowest number
+  }
+}
+
 void RaiseOpenFileLimit() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != limit.rlim_max) {

@@ -27,6 +27,11 @@ struct Pipe {
 };
 absl::StatusOr<Pipe> MakePipe();
 
+// Fills those of the descriptors 0 to 2 that are closed: what is opened next would take their place,
+// and be read as input or written to as output. Reading then meets the end, and writing fails with
+// EBADF. To be called first of all.
+void FillStandardDescriptors();
+
 // Raises the soft limit of open files to the hard one: a host has eight for each session. To be
 // called before threads and workers are started.
 void RaiseOpenFileLimit();

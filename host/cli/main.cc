@@ -32,6 +32,7 @@ constexpr int kMappedBlockBytes = 128 * 1024;
 
 int main(int argc, char** argv) {
   using namespace cellar::host;
+  cellar::FillStandardDescriptors();
   // Cells run as the same user: without this they could read the host's environment and take its
   // descriptors.
   prctl(PR_SET_DUMPABLE, 0);

@@ -330,6 +330,10 @@ class Ends(ServeTest):
         self.assertIsNone(client.read_frame())
         self.assertEqual(self.process.wait(DEADLINE_S), 0)
 
+    def test_a_closed_standard_input_is_the_end_of_input(self):
+        self.assertEqual(subprocess.run(["sh", "-c", '"$0" serve <&-', CELLAR], env=self.env, timeout=DEADLINE_S,
+                                        stdout=subprocess.DEVNULL).returncode, 0)
+
     def test_at_the_end_of_input_what_is_under_way_is_answered(self):
         requests = "".join(json.dumps({"id": i, "type": "eval", "stream": False, "session": f"s{i % 3}",
                                        "cells": [{"code": f"import time; time.sleep(0.1); {i}"}]}) + "\n"
