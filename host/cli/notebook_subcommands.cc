@@ -8,7 +8,6 @@
 #include "host/base/atomic_file.h"
 #include "host/base/status.h"
 #include "host/cli/notebook_terminal.h"
-#include "notebook/file_actions.h"
 #include "notebook/span.h"
 
 namespace cellar::host {
@@ -21,42 +20,29 @@ absl::Status Print(std::string_view text) {
   return absl::OkStatus();
 }
 
-notebook::SaveOptions SaveOptionsOf(const NotebookArguments& arguments) {
-  return {.base = arguments.base, .force = arguments.force};
-}
-
-// The text from --from or stdin; empty if that is a person's terminal.
-absl::StatusOr<std::string> ReadInput(const NotebookArguments& arguments) {
-  if (!arguments.source_file.empty()) {
-    return ReadWholeFile(arguments.source_file, notebook::kMaxNotebookBytes);
-  }
+// The text of the file, or of stdin if none is named; empty if that is a person's terminal.
+absl::StatusOr<std::string> ReadInput(const std::string& file) {
+  if (!file.empty()) return ReadWholeFile(file, notebook::kMaxNotebookBytes);
   if (isatty(STDIN_FILENO) == 1) return std::string();
   return ReadToEnd(STDIN_FILENO, "stdin", notebook::kMaxNotebookBytes);
 }
 
-// The cell source from --source, --from or stdin. A newline at the end of a file or of stdin ends
-// its last line and is not part of the source.
-absl::StatusOr<std::string> ReadSource(const NotebookArguments& arguments) {
-  if (arguments.source) return *arguments.source;
-  CELLAR_ASSIGN_OR_RETURN(std::string source, ReadInput(arguments));
+// A newline at the end of a file or of stdin ends its last line and is not part of the source.
+absl::StatusOr<std::string> SourceOf(const CellContent& content) {
+  if (content.source) return *content.source;
+  CELLAR_ASSIGN_OR_RETURN(std::string source, ReadInput(content.source_file));
   if (source.ends_with('\n')) source.pop_back();
+  if (source.empty() && content.source_file.empty()) {
+    return absl::InvalidArgumentError(
+        "missing content: give --source TEXT, --from FILE, or the text on stdin");
+  }
   return source;
 }
 
-bool IsContentMissing(const NotebookArguments& arguments, const std::string& source) {
-  return source.empty() && !arguments.source && arguments.source_file.empty();
-}
-
-absl::Status ContentMissing() {
-  return absl::InvalidArgumentError(
-      "missing content: give --source TEXT, --from FILE, or the text on stdin");
-}
-
-absl::Status ReportAction(const NotebookArguments& arguments,
-                          const absl::StatusOr<notebook::ActionDetails>& details) {
+absl::Status ReportAction(const absl::StatusOr<notebook::ActionDetails>& details, bool json) {
   if (!details.ok()) return details.status();
   const NotebookTerminal terminal = NotebookTerminal::OfStdout();
-  if (arguments.json) return Print(terminal.Plain(notebook::DetailsJson(*details)) + "\n");
+  if (json) return Print(terminal.Plain(notebook::DetailsJson(*details)) + "\n");
   std::string report = notebook::Summary(*details) + "\n";
   if (terminal.is_terminal() && details->action != "delete") {
     report += terminal.Preview(details->type, details->source);
@@ -66,7 +52,7 @@ absl::Status ReportAction(const NotebookArguments& arguments,
 
 }  // namespace
 
-absl::Status ShowNotebook(const NotebookArguments& arguments) {
+absl::Status ShowNotebook(const ShowArguments& arguments) {
   notebook::ShowOptions options = {.raw = arguments.raw, .outputs = arguments.outputs};
   if (!arguments.lines.empty()) {
     CELLAR_ASSIGN_OR_RETURN(options.lines, notebook::ParseLineRanges(arguments.lines));
@@ -83,61 +69,59 @@ absl::Status ShowNotebook(const NotebookArguments& arguments) {
   return Print(text);
 }
 
-absl::Status ApplyNotebook(const NotebookArguments& arguments) {
-  const bool from_stdin = arguments.source_file.empty();
+absl::Status ApplyNotebook(const ApplyArguments& arguments) {
+  const bool from_stdin = arguments.text_file.empty();
   if (from_stdin && isatty(STDIN_FILENO) == 1) {
     return absl::InvalidArgumentError(
         "missing content: give the edited text on stdin or --from FILE");
   }
-  CELLAR_ASSIGN_OR_RETURN(std::string text, ReadInput(arguments));
-  CELLAR_ASSIGN_OR_RETURN(const notebook::FileApplied result,
-                          notebook::ApplyToFile(arguments.file, std::move(text),
-                                                from_stdin ? "stdin" : arguments.source_file,
-                                                {.keep_outputs = arguments.keep_outputs,
-                                                 .dry_run = arguments.dry_run,
-                                                 .save = SaveOptionsOf(arguments)}));
+  CELLAR_ASSIGN_OR_RETURN(std::string text, ReadInput(arguments.text_file));
+  CELLAR_ASSIGN_OR_RETURN(
+      const notebook::FileApplied result,
+      notebook::ApplyToFile(arguments.file, std::move(text),
+                            from_stdin ? "stdin" : arguments.text_file, arguments.options));
   return Print(NotebookTerminal::OfStdout().Diff(result.diff) + notebook::Summary(result.applied) +
                "\n");
 }
 
-absl::Status EditNotebook(const NotebookArguments& arguments) {
-  CELLAR_ASSIGN_OR_RETURN(const std::string source, ReadSource(arguments));
-  if (IsContentMissing(arguments, source)) return ContentMissing();
-  notebook::EditOptions options{.keep_outputs = arguments.keep_outputs};
-  if (!arguments.type.empty()) options.type = notebook::CellTypeFromName(arguments.type);
-  return ReportAction(arguments, notebook::EditInFile(arguments.file, arguments.cell, source,
-                                                      options, SaveOptionsOf(arguments)));
+absl::Status EditNotebook(const EditArguments& arguments) {
+  CELLAR_ASSIGN_OR_RETURN(const std::string source, SourceOf(arguments.content));
+  const notebook::EditOptions options = {.type = notebook::CellTypeFromName(arguments.content.type),
+                                         .keep_outputs = arguments.keep_outputs};
+  return ReportAction(
+      notebook::EditInFile(arguments.file, arguments.cell, source, options, arguments.save),
+      arguments.json);
 }
 
-absl::Status InsertIntoNotebook(const NotebookArguments& arguments) {
-  CELLAR_ASSIGN_OR_RETURN(const std::string source, ReadSource(arguments));
-  if (IsContentMissing(arguments, source)) return ContentMissing();
-  const CellType type = notebook::CellTypeFromName(arguments.type).value_or(CellType::kCode);
-  return ReportAction(arguments, notebook::InsertIntoFile(arguments.file, arguments.cell, type,
-                                                          source, SaveOptionsOf(arguments)));
+absl::Status InsertIntoNotebook(const InsertArguments& arguments) {
+  CELLAR_ASSIGN_OR_RETURN(const std::string source, SourceOf(arguments.content));
+  const CellType type =
+      notebook::CellTypeFromName(arguments.content.type).value_or(CellType::kCode);
+  return ReportAction(
+      notebook::InsertIntoFile(arguments.file, arguments.cell, type, source, arguments.save),
+      arguments.json);
 }
 
-absl::Status DeleteFromNotebook(const NotebookArguments& arguments) {
-  return ReportAction(arguments, notebook::DeleteFromFile(arguments.file, arguments.cell,
-                                                          SaveOptionsOf(arguments)));
+absl::Status DeleteFromNotebook(const DeleteArguments& arguments) {
+  return ReportAction(notebook::DeleteFromFile(arguments.file, arguments.cell, arguments.save),
+                      arguments.json);
 }
 
-absl::Status NewNotebook(const NotebookArguments& arguments) {
+absl::Status NewNotebook(const NewArguments& arguments) {
   return notebook::NewFile(arguments.file);
 }
 
-absl::Status ClearNotebook(const NotebookArguments& arguments) {
-  return notebook::ClearFile(arguments.file, SaveOptionsOf(arguments));
+absl::Status ClearNotebook(const ClearArguments& arguments) {
+  return notebook::ClearFile(arguments.file, arguments.save);
 }
 
-absl::Status ConvertNotebook(const NotebookArguments& arguments) {
+absl::Status ConvertNotebook(const ConvertArguments& arguments) {
   const bool from_notebook = notebook::IsNotebookPath(arguments.file);
-  if (from_notebook && arguments.other_file == "-") {
+  if (from_notebook && arguments.to == "-") {
     CELLAR_ASSIGN_OR_RETURN(const std::string script, notebook::ScriptOfFile(arguments.file));
     return Print(NotebookTerminal::OfStdout().Plain(script));
   }
-  return notebook::ConvertFile(arguments.file, arguments.other_file,
-                               {.keep_outputs = arguments.keep_outputs, .force = arguments.force});
+  return notebook::ConvertFile(arguments.file, arguments.to, arguments.options);
 }
 
 }  // namespace cellar::host

@@ -6,36 +6,77 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "notebook/file_actions.h"
 
 namespace cellar::host {
 
-// The arguments of all subcommands; each uses the ones it has.
-struct NotebookArguments {
+struct ShowArguments {
   std::string file;
-  std::string other_file;
-  std::string cell;  // an index or an id
-  std::string lines;
-  std::string base;
-  std::optional<std::string> source;
-  std::string source_file;
-  std::string type;
+  std::string lines;  // as it was given; empty: all
   bool raw = false;
   bool outputs = false;
   bool hash = false;
   bool page = false;
-  bool keep_outputs = false;
-  bool dry_run = false;
-  bool json = false;
-  bool force = false;
+};
+absl::Status ShowNotebook(const ShowArguments& arguments);
+
+struct ApplyArguments {
+  std::string file;
+  std::string text_file;  // empty: stdin
+  notebook::FileApplyOptions options;
+};
+absl::Status ApplyNotebook(const ApplyArguments& arguments);
+
+// What is put into a cell.
+struct CellContent {
+  std::optional<std::string> source;
+  std::string source_file;  // without a source; empty: stdin
+  std::string type;         // empty: as it is, of a new cell code
 };
 
-absl::Status ShowNotebook(const NotebookArguments& arguments);
-absl::Status ApplyNotebook(const NotebookArguments& arguments);
-absl::Status EditNotebook(const NotebookArguments& arguments);
-absl::Status InsertIntoNotebook(const NotebookArguments& arguments);
-absl::Status DeleteFromNotebook(const NotebookArguments& arguments);
-absl::Status NewNotebook(const NotebookArguments& arguments);
-absl::Status ClearNotebook(const NotebookArguments& arguments);
-absl::Status ConvertNotebook(const NotebookArguments& arguments);
+struct EditArguments {
+  std::string file;
+  std::string cell;  // an index or an id
+  CellContent content;
+  bool keep_outputs = false;
+  bool json = false;
+  notebook::SaveOptions save;
+};
+absl::Status EditNotebook(const EditArguments& arguments);
+
+struct InsertArguments {
+  std::string file;
+  std::string cell;  // the index of the new one, or the id of the one behind it
+  CellContent content;
+  bool json = false;
+  notebook::SaveOptions save;
+};
+absl::Status InsertIntoNotebook(const InsertArguments& arguments);
+
+struct DeleteArguments {
+  std::string file;
+  std::string cell;  // an index or an id
+  bool json = false;
+  notebook::SaveOptions save;
+};
+absl::Status DeleteFromNotebook(const DeleteArguments& arguments);
+
+struct NewArguments {
+  std::string file;
+};
+absl::Status NewNotebook(const NewArguments& arguments);
+
+struct ClearArguments {
+  std::string file;
+  notebook::SaveOptions save;
+};
+absl::Status ClearNotebook(const ClearArguments& arguments);
+
+struct ConvertArguments {
+  std::string file;
+  std::string to;  // "-" is stdout
+  notebook::ConvertOptions options;
+};
+absl::Status ConvertNotebook(const ConvertArguments& arguments);
 
 }  // namespace cellar::host
