@@ -67,10 +67,10 @@ std::unordered_map<pid_t, ProcessRow> ReadProcesses() {
   return processes;
 }
 
-bool IsBelow(pid_t pid, pid_t ancestor, const std::set<pid_t>& spared,
+bool IsBelow(pid_t pid, pid_t ancestor, const std::set<pid_t>& kept,
              const std::unordered_map<pid_t, ProcessRow>& processes) {
   for (int depth = 0; depth < 10'000; ++depth) {
-    if (spared.contains(pid)) return false;
+    if (kept.contains(pid)) return false;
     auto row = processes.find(pid);
     if (row == processes.end()) return false;
     if (row->second.parent == ancestor) return true;
@@ -80,23 +80,23 @@ bool IsBelow(pid_t pid, pid_t ancestor, const std::set<pid_t>& spared,
 }
 
 // Living descendants (zombies are not).
-std::vector<pid_t> LivingDescendants(const std::set<pid_t>& spared) {
+std::vector<pid_t> LivingDescendants(const std::set<pid_t>& kept) {
   auto processes = ReadProcesses();
   std::vector<pid_t> living;
   for (const auto& [pid, row] : processes) {
-    if (row.state != 'Z' && row.state != 'X' && IsBelow(pid, getpid(), spared, processes)) {
+    if (row.state != 'Z' && row.state != 'X' && IsBelow(pid, getpid(), kept, processes)) {
       living.push_back(pid);
     }
   }
   return living;
 }
 
-// Reaps whatever is dead but the spared. False when there is no child left at all.
-bool ReapDead(const std::set<pid_t>& spared) {
+// Reaps whatever is dead, but for those that are kept. False when there is no child left at all.
+bool ReapDead(const std::set<pid_t>& kept) {
   while (true) {
     siginfo_t info = {};
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return false;
-    if (info.si_pid == 0 || spared.contains(info.si_pid)) return true;
+    if (info.si_pid == 0 || kept.contains(info.si_pid)) return true;
     waitid(P_PID, static_cast<id_t>(info.si_pid), &info, WEXITED | WNOHANG);
   }
 }
@@ -119,11 +119,11 @@ void BecomeSubreaper() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 // rules out SIGKILL, but SIGCONT is nothing to a process that runs.
 void ContinueWhenParentDies() { prctl(PR_SET_PDEATHSIG, SIGCONT); }
 
-void KillDescendants(const std::set<pid_t>& spared) {
-  for (int round = 1; ReapDead(spared); ++round) {
-    std::vector<pid_t> living = LivingDescendants(spared);
+void KillDescendants(const std::set<pid_t>& kept) {
+  for (int round = 1; ReapDead(kept); ++round) {
+    std::vector<pid_t> living = LivingDescendants(kept);
     if (living.empty()) {
-      if (!spared.empty()) return;
+      if (!kept.empty()) return;
       poll(nullptr, 0, 1);  // all that is left are processes on their way out
       continue;
     }

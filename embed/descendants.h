@@ -18,9 +18,9 @@ void ContinueWhenParentDies();
 // So that descendants are found also when no more files can be opened; once, in the process itself.
 void KeepProcOpen();
 
-// Kills and reaps all descendants except `spared` children and what is below them. Returns when
+// Kills and reaps all descendants except `kept` children and what is below them. Returns when
 // none is left.
-void KillDescendants(const std::set<pid_t>& spared = {});
+void KillDescendants(const std::set<pid_t>& kept = {});
 
 // The living children of a process. Reads all of /proc.
 std::vector<pid_t> ChildrenOf(pid_t parent);

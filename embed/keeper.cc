@@ -90,9 +90,9 @@ class Keeper {
   }
 
   void Clear() {
-    std::set<pid_t> spared = Keepers();
-    spared.insert(asleep_.begin(), asleep_.end());
-    KillDescendants(spared);
+    std::set<pid_t> kept = Keepers();
+    kept.insert(asleep_.begin(), asleep_.end());
+    KillDescendants(kept);
   }
 
   std::set<pid_t> Keepers() const {
@@ -142,8 +142,8 @@ class Keeper {
           return true;
         }
         break;
-      case wire::MessageType::kKeep:
-        if (auto keep = wire::Decode<wire::Keep>(payload)) {
+      case wire::MessageType::kKeepSnapshot:
+        if (auto keep = wire::Decode<wire::KeepSnapshot>(payload)) {
           if (IsChild(keep->pid)) asleep_.insert(keep->pid);
           return true;
         }
@@ -154,11 +154,11 @@ class Keeper {
           return true;
         }
         break;
-      case wire::MessageType::kSpare:
-        if (auto spare = wire::Decode<wire::Spare>(payload)) {
-          const bool lives = IsLivingChild(spare->keeper_pid);
-          if (lives) branches_[spare->keeper_pid] = spare->worker_pid;
-          (void)wire::SendControl(host_.get(), wire::Spared{spare->keeper_pid, lives});
+      case wire::MessageType::kKeepBranch:
+        if (auto keep = wire::Decode<wire::KeepBranch>(payload)) {
+          const bool lives = IsLivingChild(keep->keeper_pid);
+          if (lives) branches_[keep->keeper_pid] = keep->worker_pid;
+          (void)wire::SendControl(host_.get(), wire::BranchKept{keep->keeper_pid, lives});
           return true;
         }
         break;

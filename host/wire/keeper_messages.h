@@ -30,8 +30,8 @@ struct Kill {
 };
 
 // That child is a snapshot, to be left alone when the worker ends.
-struct Keep {
-  static constexpr MessageType kType = MessageType::kKeep;
+struct KeepSnapshot {
+  static constexpr MessageType kType = MessageType::kKeepSnapshot;
   int32_t pid = 0;
   CELLAR_WIRE_FIELDS(self.pid)
 };
@@ -45,17 +45,18 @@ struct Promote {
 };
 
 // That child is the keeper of a session that branched off from this one, to be left alone. Answered
-// by Spared.
-struct Spare {
-  static constexpr MessageType kType = MessageType::kSpare;
+// by BranchKept.
+struct KeepBranch {
+  static constexpr MessageType kType = MessageType::kKeepBranch;
   int32_t keeper_pid = 0;
   int32_t worker_pid = 0;
   CELLAR_WIRE_FIELDS(self.keeper_pid, self.worker_pid)
 };
 
-// Whether that keeper lives; it may have been ended with all that the worker left before Spare came.
-struct Spared {
-  static constexpr MessageType kType = MessageType::kSpared;
+// Whether that keeper lives; it may have been ended with all that the worker left before KeepBranch
+// came.
+struct BranchKept {
+  static constexpr MessageType kType = MessageType::kBranchKept;
   int32_t keeper_pid = 0;
   bool lives = false;
   CELLAR_WIRE_FIELDS(self.keeper_pid, self.lives)
@@ -75,8 +76,8 @@ struct WorkerExited {
   CELLAR_WIRE_FIELDS(self.signaled, self.code)
 };
 
-// After WorkerExited, when there are snapshots, and after the ForkFailed that answers Kill: what the
-// worker had started is gone too. The last word on that worker.
+// After WorkerExited, when there are snapshots, and after the ForkFailed that answers Kill: what
+// the worker had started is gone too. The last word on that worker.
 struct Cleared {
   static constexpr MessageType kType = MessageType::kCleared;
   CELLAR_WIRE_FIELDS()

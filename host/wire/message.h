@@ -48,14 +48,14 @@ enum class MessageType : uint16_t {
   // host -> keeper
   kSignal = 96,
   kKill = 97,
-  kKeep = 98,
+  kKeepSnapshot = 98,
   kPromote = 99,
-  kSpare = 100,
+  kKeepBranch = 100,
   // keeper -> host
   kKeeperHello = 112,
   kWorkerExited = 113,
   kCleared = 114,
-  kSpared = 115,
+  kBranchKept = 115,
   // host -> worker, on the channel and on lines
   kBridgeOffer = 128,
   // worker -> host

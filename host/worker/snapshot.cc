@@ -86,7 +86,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Snapshot::Branch(Worker& present, bool r
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, MakeUnborn(loop_, birth, listener));
   Continue();
   copier_.Ask(channel_.get(), {.kind = wire::CopyKind::kBranched, .reseed = reseed}, fds,
-              present.SpareBranch(worker->WhenBorn()));
+              present.KeepBranch(worker->WhenBorn()));
   return worker;
 }
 
@@ -97,7 +97,7 @@ absl::StatusOr<std::unique_ptr<Worker>> BranchWorker(EventLoop& loop, Worker& so
   std::vector<int> fds = birth.Fds(wire::CopyFdCount(wire::CopyKind::kBranched));
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, MakeUnborn(loop, birth, listener));
   source.Copy({.kind = wire::CopyKind::kBranched, .reseed = reseed}, fds,
-              source.SpareBranch(worker->WhenBorn()));
+              source.KeepBranch(worker->WhenBorn()));
   return worker;
 }
 

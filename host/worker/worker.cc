@@ -163,23 +163,23 @@ Copier::Callback Worker::WhenBorn() {
   };
 }
 
-Copier::Callback Worker::SpareBranch(Copier::Callback born) {
-  return
-      [this, alive = alive_, born = std::move(born)](absl::StatusOr<wire::Copied> copied) mutable {
-        if (!copied.ok()) return born(std::move(copied));
-        if (!*alive || finished_) return born(absl::UnavailableError(kOriginEnded));
-        (void)wire::SendControl(ends_.keeper.get(), wire::Spare{.keeper_pid = copied->keeper_pid,
-                                                                .worker_pid = copied->pid});
-        branchings_[copied->keeper_pid] = {*std::move(copied), std::move(born)};
-      };
+Copier::Callback Worker::KeepBranch(Copier::Callback born) {
+  return [this, alive = alive_,
+          born = std::move(born)](absl::StatusOr<wire::Copied> copied) mutable {
+    if (!copied.ok()) return born(std::move(copied));
+    if (!*alive || finished_) return born(absl::UnavailableError(kOriginEnded));
+    (void)wire::SendControl(ends_.keeper.get(), wire::KeepBranch{.keeper_pid = copied->keeper_pid,
+                                                                 .worker_pid = copied->pid});
+    branchings_[copied->keeper_pid] = {*std::move(copied), std::move(born)};
+  };
 }
 
-void Worker::OnSpared(const wire::Spared& spared) {
-  auto found = branchings_.find(spared.keeper_pid);
+void Worker::OnBranchKept(const wire::BranchKept& kept) {
+  auto found = branchings_.find(kept.keeper_pid);
   if (found == branchings_.end()) return;
   Branching branching = std::move(found->second);
   branchings_.erase(found);
-  if (!spared.lives) return branching.born(absl::UnavailableError(kOriginEnded));
+  if (!kept.lives) return branching.born(absl::UnavailableError(kOriginEnded));
   branching.born(std::move(branching.copied));
 }
 
@@ -236,7 +236,7 @@ absl::Status Worker::OnFrame(const wire::Frame& frame) {
       if (!copied) break;
       // Told to the keeper before any further cell is told to the worker: it may die of that one.
       if (copied->error.empty() && copied->keeper_pid <= 0) {
-        (void)wire::SendControl(ends_.keeper.get(), wire::Keep{.pid = copied->pid});
+        (void)wire::SendControl(ends_.keeper.get(), wire::KeepSnapshot{.pid = copied->pid});
       }
       copier_.OnCopied(*std::move(copied));
       return absl::OkStatus();
@@ -262,8 +262,8 @@ absl::Status Worker::OnFrame(const wire::Frame& frame) {
 }
 
 // One that was forked from a snapshot can be signalled only once its keeper knows it. A branch is
-// not safe before the keeper of its origin has been told to spare it: that one may be about to end
-// all that its worker has left.
+// not safe before the keeper of its origin has been told to leave it alone: that one may be about
+// to end all that its worker has left.
 void Worker::BeReady() {
   if (said_hello_ && born_ && (!shares_keeper_ || pid_ > 0)) listener_.OnWorkerReady();
 }
@@ -325,8 +325,8 @@ void Worker::OnKeeper() {
       keeper_is_clear_ = true;
       if (cleared_) std::exchange(cleared_, nullptr)();
       return;
-    case wire::MessageType::kSpared:
-      if (auto spared = wire::Decode<wire::Spared>((*message)->payload)) OnSpared(*spared);
+    case wire::MessageType::kBranchKept:
+      if (auto kept = wire::Decode<wire::BranchKept>((*message)->payload)) OnBranchKept(*kept);
       return;
     case wire::MessageType::kForkFailed: {
       auto failed = wire::Decode<wire::ForkFailed>((*message)->payload);

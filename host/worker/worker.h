@@ -105,7 +105,7 @@ class Worker : private ChannelListener {
   // gone by then.
   Copier::Callback WhenBorn();
   // As `born`, and tells this worker's keeper to leave the branch alone.
-  Copier::Callback SpareBranch(Copier::Callback born);
+  Copier::Callback KeepBranch(Copier::Callback born);
   // Once, when the keeper that this worker shares with a former one has ended all that one left; it
   // may have said so already.
   void WhenCleared(bool is_clear, absl::AnyInvocable<void()> cleared);
@@ -151,7 +151,7 @@ class Worker : private ChannelListener {
   void Abandon(const absl::Status& why);
   void SetReason(const absl::Status& why);
   void Finish();
-  void OnSpared(const wire::Spared& spared);
+  void OnBranchKept(const wire::BranchKept& kept);
 
   EventLoop& loop_;
   WorkerEnds ends_;
