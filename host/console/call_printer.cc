@@ -74,7 +74,7 @@ void CallPrinter::OnCellStarted(size_t index, const CallCell&) {
   started_ = MonotonicNow();
   tree_.BeginCell(index);
   ticks_ = 0;
-  shows_all_ = is_held_ = false;
+  shows_all_ = status_is_paused_ = false;
   if (!pane_) return;
   EndLine();
   pane_->Begin();
@@ -92,7 +92,7 @@ void CallPrinter::BeginAside() {
 
 void CallPrinter::Tick() {
   ++ticks_;
-  if (!is_held_) pane_->Draw(tree_.Rows(ticks_, MonotonicNow() - started_));
+  if (!status_is_paused_) pane_->Draw(tree_.Rows(ticks_, MonotonicNow() - started_));
   ticker_ = options_.loop->After(kTick, [this] { Tick(); });
 }
 

@@ -61,7 +61,7 @@ class CallPrinter : public CallObserver {
   ImageProtocol images() const { return images_; }
   void set_images(ImageProtocol images) { images_ = images; }
   // While something else is on the terminal's last line, how the cell is is not shown.
-  void HoldStatus(bool hold) { is_held_ = hold; }
+  void PauseStatus(bool paused) { status_is_paused_ = paused; }
   // The terminal has another width.
   void OnResize();
   // A line of cellar's own.
@@ -103,7 +103,7 @@ class CallPrinter : public CallObserver {
   ImageProtocol images_;
   std::optional<OutputPane> pane_;  // on a terminal that can
   bool shows_all_ = false;
-  bool is_held_ = false;
+  bool status_is_paused_ = false;
   absl::Time started_;
   StatusTree tree_;
   EventLoop::TimerId ticker_ = 0;

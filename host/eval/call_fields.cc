@@ -48,7 +48,7 @@ constexpr Field<CallDraft> kCallFields[] = {
     {.name = "owner",
      .kind = TextField<CallDraft>{[](CallDraft& d) -> std::string& { return d.call.owner; },
                                   ProblemOfName},
-     .description = "Who holds the session open; it is closed when its last owner leaves."},
+     .description = "Who keeps the session open; it is closed when its last owner leaves."},
     {.name = "retry",
      .kind = ChoiceField<CallDraft>{kRetries,
                                     [](CallDraft& d, size_t choice) {

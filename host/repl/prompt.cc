@@ -219,7 +219,7 @@ void Prompt::OnInterrupt() {
 void Prompt::OnInputAsked() {
   if (std::exchange(is_asking_, false)) editor_.Close();
   const InputDesk::Request* request = desk_.first();
-  printer_.HoldStatus(request != nullptr);
+  printer_.PauseStatus(request != nullptr);
   if (request == nullptr || leaving_) return;
   question_.Drop();
   is_asking_ = true;

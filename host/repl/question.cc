@@ -17,7 +17,7 @@ void Question::Ask(const std::string& text, std::function<void()> on_yes) {
   on_yes_ = std::move(on_yes);
   if (editor_.is_open()) return editor_.ShowBelow({text});
   printer_.EndLine();
-  printer_.HoldStatus(true);
+  printer_.PauseStatus(true);
   WriteAll(STDOUT_FILENO, text);
 }
 
@@ -25,7 +25,7 @@ bool Question::Take(std::string_view& keys) {
   if (!on_yes_) return false;
   const std::function<void()> on_yes = std::exchange(on_yes_, nullptr);
   const bool yes = keys[0] == 'y' || keys[0] == 'Y';
-  printer_.HoldStatus(false);
+  printer_.PauseStatus(false);
   // An arrow, or a paste, is a no and then itself; the bytes of its sequence belong together.
   if (keys[0] != kEscape || keys.size() == 1) keys.remove_prefix(1);
   editor_.is_open() ? editor_.ShowBelow({}) : (void)WriteAll(STDOUT_FILENO, "\n");

@@ -10,7 +10,7 @@ namespace {
 
 // Of one frame.
 constexpr size_t kMaxTextBytes = 64u << 10;
-constexpr absl::Duration kMaxHeld = absl::Milliseconds(1);
+constexpr absl::Duration kMaxWait = absl::Milliseconds(1);
 
 std::string_view NameOf(Stream stream) { return stream == Stream::kStdout ? "stdout" : "stderr"; }
 
@@ -187,23 +187,23 @@ std::unique_ptr<CallStream> CallStream::CreateWatched(EventLoop& loop, RequestId
 
 CallStream::~CallStream() {
   *alive_ = false;
-  loop_.Cancel(held_timer_);
+  loop_.Cancel(waiting_timer_);
 }
 
 void CallStream::Emit(std::string frame) {
-  EmitHeld();
+  EmitWaiting();
   send_(std::move(frame));
 }
 
 void CallStream::EmitWithNext(std::string frame) {
-  held_ += frame;
-  if (held_timer_ == 0) held_timer_ = loop_.After(kMaxHeld, [this] { EmitHeld(); });
+  waiting_ += frame;
+  if (waiting_timer_ == 0) waiting_timer_ = loop_.After(kMaxWait, [this] { EmitWaiting(); });
 }
 
-void CallStream::EmitHeld() {
-  if (held_.empty()) return;
-  loop_.Cancel(std::exchange(held_timer_, 0));
-  send_(std::exchange(held_, ""));
+void CallStream::EmitWaiting() {
+  if (waiting_.empty()) return;
+  loop_.Cancel(std::exchange(waiting_timer_, 0));
+  send_(std::exchange(waiting_, ""));
 }
 
 void CallStream::TellPlan(const std::vector<size_t>& cells) {
@@ -267,7 +267,7 @@ void CallStream::AddBackgroundText(Stream stream, const std::string& text) {
 }
 
 void CallStream::FlushText() {
-  EmitHeld();
+  EmitWaiting();
   if (!text_.empty()) SendText(text_stream_, std::exchange(text_, ""), /*background=*/false);
 }
 

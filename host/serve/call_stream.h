@@ -64,7 +64,7 @@ class CallStream : public CallObserver {
   void EmitWithNext(std::string frame);
 
  private:
-  void EmitHeld();
+  void EmitWaiting();
   void AddText(Stream stream, std::string_view text);
   void AddBackgroundText(Stream stream, const std::string& text);
   // Also the characters that have only begun.
@@ -81,8 +81,8 @@ class CallStream : public CallObserver {
   std::string text_;
   Stream text_stream_ = Stream::kStdout;
   bool flush_is_posted_ = false;
-  std::string held_;  // frames that wait for the next one
-  EventLoop::TimerId held_timer_ = 0;
+  std::string waiting_;  // frames that wait for the next one
+  EventLoop::TimerId waiting_timer_ = 0;
   // False once the stream is gone; posted tasks look here first.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -207,7 +207,7 @@ void Connection::Do(const RequestId& id, ShutdownRequest) {
 }
 
 void Connection::Do(const RequestId& id, HandoverRequest) {
-  if (!server_.holds_nothing()) {
+  if (server_.has_sessions()) {
     return Send(RefusedFrame(id, absl::FailedPreconditionError("sessions are open")));
   }
   Do(id, ShutdownRequest{});

@@ -17,8 +17,8 @@ absl::StatusOr<std::unique_ptr<Client>> DialDaemon(const Environment& env);
 absl::StatusOr<UniqueFd> FindDaemon(const Environment& env);
 
 // One is started when none is running, and another in the place of one of another version that
-// holds nothing. A daemon of another version that holds sessions is used as it is, if it speaks
-// this program's protocol.
+// has no sessions. A daemon of another version that has some is used as it is, if it speaks this
+// program's protocol.
 absl::StatusOr<std::unique_ptr<Client>> DialOrStartDaemon(const Environment& env);
 
 // How others on a session are told of this process: "eval on pts/3", "eval, process 4711".

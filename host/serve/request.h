@@ -98,7 +98,7 @@ struct ReplyRequest {
   uint64_t call = 0;
   BridgeAnswer answer;
 };
-// Ends this connection. The others end the server: at once, or if it holds nothing.
+// Ends this connection. The others end the server: at once, or if it has no sessions.
 struct ExitRequest {};
 struct ShutdownRequest {};
 struct HandoverRequest {};

@@ -59,7 +59,8 @@ class Server {
   // A connection makes calls in this owner's name, or does no more.
   void AddOwner(const std::string& owner) { ++owners_[owner]; }
   void RemoveOwner(const std::string& owner);
-  bool holds_nothing() const { return registry_.size() == 0 && !registry_.busy(); }
+  // Or a call that is about to open one.
+  bool has_sessions() const { return registry_.size() > 0 || registry_.busy(); }
 
   EventLoop& loop_;
   SessionRegistry& registry_;

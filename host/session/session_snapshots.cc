@@ -61,7 +61,7 @@ bool Session::StartRestore(WorkerExit& exit) {
     }
   }
   if (entry == nullptr) return false;
-  snapshots_.Hold();
+  snapshots_.Freeze();
   absl::StatusOr<std::unique_ptr<Worker>> worker = entry->snapshot->Restore(*worker_, *this);
   if (!worker.ok()) {
     // No descriptors, most likely: there is nothing left to try.
@@ -169,7 +169,7 @@ void Session::Rewind(std::optional<uint32_t> cell, RewindCallback done) {
                      : absl::StrCat("; the kept ones stand before ", absl::StrJoin(kept, ", ")))));
   }
   rewind_ = RewindRequest{.to = entry->snapshot.get(), .done = std::move(done)};
-  snapshots_.Hold();
+  snapshots_.Freeze();
   worker_->Kill();
 }
 

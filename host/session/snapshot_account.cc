@@ -27,15 +27,15 @@ std::optional<uint64_t> AvailableMemory() {
 void SnapshotAccount::Check() {
   const std::optional<uint64_t> available = AvailableMemory();
   if (!available) return;
-  uint64_t held = 0;
-  for (const Snapshots* each : members_) held += each->memory();
+  uint64_t total = 0;
+  for (const Snapshots* each : members_) total += each->memory();
   Snapshots* most = nullptr;
   for (Snapshots* each : members_) {
     // Sessions may have settings of their own.
-    if (held <= each->LimitOf(*available) || !each->CanGiveUp()) continue;
+    if (total <= each->LimitOf(*available) || !each->CanGiveUp()) continue;
     if (most == nullptr || each->memory() > most->memory()) most = each;
   }
-  if (most != nullptr) most->GiveUpOldest(held, most->LimitOf(*available));
+  if (most != nullptr) most->GiveUpOldest(total, most->LimitOf(*available));
 }
 
 }  // namespace cellar::host

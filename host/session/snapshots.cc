@@ -59,7 +59,7 @@ void Snapshots::OnIdle(Worker& worker, uint32_t next_cell) {
 
 void Snapshots::OnBusy(Worker& worker) {
   loop_.Cancel(idle_timer_);
-  held_ = false;
+  frozen_ = false;
   worker_pid_ = worker.pid();
   memory_is_known_ = false;
   if (asked_) EndHooksAfter(worker, kHooksLimit);
@@ -118,7 +118,7 @@ void Snapshots::Take(Worker& worker, uint32_t next_cell, absl::AnyInvocable<void
                    if (!taken.ok()) {
                      refused_ = absl::StrCat("no snapshot before cell ", next_cell, ": ",
                                              taken.status().message());
-                   } else if (epoch == epoch_ && !held_) {
+                   } else if (epoch == epoch_ && !frozen_) {
                      Add(*std::move(taken), next_cell);
                    }
                    std::exchange(*go_on, [] {})();
@@ -193,7 +193,7 @@ void Snapshots::Drop(const Snapshot* snapshot) {
 
 void Snapshots::OnRestored(uint32_t cell) {
   ++epoch_;
-  held_ = held_up_ = false;
+  frozen_ = held_up_ = false;
   std::erase_if(entries_, [cell](const Entry& entry) { return entry.moment.before_cell > cell; });
   if (Entry* entry = Newest()) entry->moment.values_set_since = false;
   changed_ = false;
@@ -202,7 +202,7 @@ void Snapshots::OnRestored(uint32_t cell) {
 
 void Snapshots::Clear() {
   ++epoch_;
-  held_ = held_up_ = false;
+  frozen_ = held_up_ = false;
   loop_.Cancel(idle_timer_);
   loop_.Cancel(measure_timer_);
   entries_.clear();
@@ -246,9 +246,9 @@ void Snapshots::OnMeasured(const std::vector<wire::Memory>& processes) {
   const wire::Memory& worker = processes.back();
   if (worker.resident == 0)
     return;  // it ended meanwhile, and the pages are counted as theirs alone
-  uint64_t held = 0;
-  for (const wire::Memory& process : processes) held += process.proportional;
-  memory_ = held > worker.resident ? held - worker.resident : 0;
+  uint64_t total = 0;
+  for (const wire::Memory& process : processes) total += process.proportional;
+  memory_ = total > worker.resident ? total - worker.resident : 0;
   account_.Check();
 }
 
@@ -258,12 +258,12 @@ uint64_t Snapshots::LimitOf(uint64_t available_memory) const {
 
 bool Snapshots::CanGiveUp() {
   const bool is_measuring = Find(measuring_) != nullptr;
-  return memory() > 0 && !held_ && !is_measuring;
+  return memory() > 0 && !frozen_ && !is_measuring;
 }
 
-void Snapshots::GiveUpOldest(uint64_t held, uint64_t limit) {
+void Snapshots::GiveUpOldest(uint64_t total, uint64_t limit) {
   dropped_ = absl::StrCat("the snapshot before cell ", entries_.front().moment.before_cell,
-                          " was dropped: all snapshots together held ", held >> 20,
+                          " was dropped: all snapshots together held ", total >> 20,
                           " MiB, more than the ", limit >> 20, " MiB they may");
   // Destroyed later: this may be a call from inside it.
   loop_.Post([oldest = std::move(entries_.front().snapshot)] {});

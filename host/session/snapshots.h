@@ -77,7 +77,7 @@ class Snapshots {
   void Drop(const Snapshot* snapshot);
   // The session is about to go back to one of them: none is added or dropped for want of room until
   // it has, or runs on.
-  void Hold() { held_ = true; }
+  void Freeze() { frozen_ = true; }
   // The session has gone back to before `cell`: what came later never happened.
   void OnRestored(uint32_t cell);
   void Clear();
@@ -91,7 +91,7 @@ class Snapshots {
   // Whether the oldest can be given up, and that would free something.
   bool CanGiveUp();
   // Because the account held more than its limit.
-  void GiveUpOldest(uint64_t held, uint64_t limit);
+  void GiveUpOldest(uint64_t total, uint64_t limit);
 
  private:
   void EndHooksAfter(Worker& worker, absl::Duration delay);
@@ -107,7 +107,7 @@ class Snapshots {
   SnapshotAccount& account_;
   std::vector<Entry> entries_;  // oldest first
   bool changed_;                // since the newest was taken, or asked for
-  bool held_ = false;
+  bool frozen_ = false;
   bool asked_ = false;    // for one, and not answered yet
   bool held_up_ = false;  // by what cells do at a fork: no more are taken of this worker
   absl::Duration last_cell_;
