@@ -9,14 +9,14 @@
 
 namespace cellar::host {
 
-absl::StatusOr<Opening> OpeningHere(const Environment& env, const std::string& interpreter) {
+absl::StatusOr<SessionOpening> OpeningHere(const Environment& env, const std::string& interpreter) {
   return OpeningIn(".", env, interpreter);
 }
 
-absl::StatusOr<Opening> OpeningIn(const std::string& cwd, const Environment& env,
-                                  const std::string& interpreter) {
+absl::StatusOr<SessionOpening> OpeningIn(const std::string& cwd, const Environment& env,
+                                         const std::string& interpreter) {
   std::error_code error;
-  Opening opening = {.cwd = std::filesystem::canonical(cwd, error).string()};
+  SessionOpening opening = {.cwd = std::filesystem::canonical(cwd, error).string()};
   if (error) return ErrnoStatus(error.value(), "finding the directory " + cwd);
   if (interpreter.empty() && EnvironmentValue(env, "VIRTUAL_ENV").empty() &&
       EnvironmentValue(env, "CONDA_PREFIX").empty()) {

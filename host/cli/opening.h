@@ -3,23 +3,17 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "host/runtime/environment.h"
+#include "host/session/opening.h"
 
 namespace cellar::host {
 
-struct Opening {
-  std::string cwd;
-  std::string interpreter;           // its executable; empty: whichever the daemon finds there
-  std::vector<std::string> notices;  // about the choice, for the first cell
-};
-
-// `interpreter` is one that was asked for, or empty.
-absl::StatusOr<Opening> OpeningHere(const Environment& env, const std::string& interpreter);
+// `interpreter` is one that was asked for, or empty; without one the daemon may be left to find it.
+absl::StatusOr<SessionOpening> OpeningHere(const Environment& env, const std::string& interpreter);
 // The same for a session that is opened in another directory.
-absl::StatusOr<Opening> OpeningIn(const std::string& cwd, const Environment& env,
-                                  const std::string& interpreter);
+absl::StatusOr<SessionOpening> OpeningIn(const std::string& cwd, const Environment& env,
+                                         const std::string& interpreter);
 
 }  // namespace cellar::host

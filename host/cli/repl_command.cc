@@ -34,15 +34,11 @@ absl::StatusOr<int> RunOwnSession(const ReplOptions& options) {
 
 absl::StatusOr<int> RunSharedSession(const ReplOptions& options) {
   const Environment env = CurrentEnvironment();
-  CELLAR_ASSIGN_OR_RETURN(Opening opening, OpeningHere(env, options.interpreter));
+  CELLAR_ASSIGN_OR_RETURN(SessionOpening opening, OpeningHere(env, options.interpreter));
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Foreground> foreground, Foreground::Create());
   InputDesk desk;
   SharedSession session(foreground->loop(), desk,
-                        {.env = env,
-                         .name = options.session,
-                         .opening_cwd = opening.cwd,
-                         .opening_interpreter = opening.interpreter,
-                         .opening_notices = opening.notices});
+                        {.env = env, .name = options.session, .opening = std::move(opening)});
   const ArtifactStore images(ArtifactsDirectory(env));
   return Prompt(*foreground, session, desk, images).Run();
 }

@@ -28,9 +28,7 @@ using nlohmann::ordered_json;
 ordered_json RequestFor(const Call& call, const SharedEvalOptions& options) {
   ordered_json request = {{"type", "eval"}, {"session", call.session}, {"by", ThisClient("eval")}};
   if (!call.cwd.empty()) request["cwd"] = call.cwd;
-  if (!call.opening_cwd.empty()) request["opening_cwd"] = call.opening_cwd;
-  if (!call.opening_interpreter.empty()) request["opening_interpreter"] = call.opening_interpreter;
-  if (!call.opening_notices.empty()) request["opening_notices"] = call.opening_notices;
+  AddOpening(call.opening, request);
   if (!options.interpreter.empty()) request["interpreter"] = options.interpreter;
   if (call.mode == CallMode::kPerCall) request["mode"] = "per-call";
   if (!call.owner.empty()) request["owner"] = call.owner;
@@ -147,10 +145,7 @@ absl::Status NoteOpening(const SharedEvalOptions& options, Call& call) {
     if (error) return ErrnoStatus(error.value(), call.cwd);
     call.cwd = cwd.string();
   }
-  CELLAR_ASSIGN_OR_RETURN(Opening opening, OpeningHere(options.env, /*interpreter=*/""));
-  call.opening_cwd = std::move(opening.cwd);
-  call.opening_interpreter = std::move(opening.interpreter);
-  call.opening_notices = std::move(opening.notices);
+  CELLAR_ASSIGN_OR_RETURN(call.opening, OpeningHere(options.env, /*interpreter=*/""));
   return absl::OkStatus();
 }
 

@@ -32,7 +32,7 @@ absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run, const Envi
   std::error_code error;
   const std::string here = std::filesystem::current_path(error).string();
   if (error) return ErrnoStatus(error.value(), "finding the directory");
-  CELLAR_ASSIGN_OR_RETURN(const Opening opening,
+  CELLAR_ASSIGN_OR_RETURN(const SessionOpening opening,
                           OpeningIn(FolderOf(run.request.file), env, /*interpreter=*/""));
   ordered_json request = {
       {"type", "notebook.run"},       {"session", run.session},
@@ -44,9 +44,7 @@ absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run, const Envi
   if (!run.request.selection.from.empty()) request["from"] = run.request.selection.from;
   if (!run.parameters.empty()) request["parameters"] = run.parameters;
   if (!run.interpreter.empty()) request["interpreter"] = run.interpreter;
-  request["opening_cwd"] = opening.cwd;
-  request["opening_interpreter"] = opening.interpreter;
-  request["opening_notices"] = opening.notices;
+  AddOpening(opening, request);
   return request;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "host/runtime/settings.h"
+#include "host/session/opening.h"
 #include "host/wire/channel_messages.h"
 #include "nlohmann/json_fwd.hpp"
 
@@ -31,13 +32,9 @@ enum class CallMode { kSession, kPerCall };
 struct Call {
   std::string session;
   std::string cwd;  // empty: the session's, or the client's
-  // Where a session is opened, and with which interpreter, when none of that id is open; empty: as
-  // the host.
-  std::string opening_cwd;
-  std::string opening_interpreter;
-  std::vector<std::string> opening_notices;  // for the first cell of a session that is opened
-  std::string interpreter;                   // the session must have it; empty: any
-  std::string by = "another client";         // who makes it, for those who watch the session
+  SessionOpening opening;
+  std::string interpreter;            // the session must have it; empty: any
+  std::string by = "another client";  // who makes it, for those who watch the session
   std::string enter;  // a directory to be in, whichever the session was opened in; or empty
   CallMode mode = CallMode::kSession;
   std::vector<wire::EnvironmentEntry> environment;

@@ -46,9 +46,7 @@ CallId CallService::Submit(Call call, CallObserver* observer, ResultCallback don
   SessionQuery query = {.id = running.call.session,
                         .cwd = running.call.cwd,
                         .interpreter = running.call.interpreter,
-                        .opening_cwd = running.call.opening_cwd,
-                        .opening_interpreter = running.call.opening_interpreter,
-                        .opening_notices = running.call.opening_notices,
+                        .opening = running.call.opening,
                         .per_call = running.call.mode == CallMode::kPerCall,
                         .owner = running.call.owner};
   if (running.parent != 0) {

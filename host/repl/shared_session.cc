@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/base/status.h"
-#include "host/serve/standing.h"
 #include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
 #include "host/serve/frame_fields.h"
+#include "host/serve/standing.h"
 
 namespace cellar::host {
 namespace {
@@ -118,12 +118,9 @@ void SharedSession::Watch(const std::string& name, StatusCallback done) {
     if (own_cells_[name].next_cell != next_cell_) own_cells().clear();
     std::exchange(done, nullptr)(absl::OkStatus());
   };
-  link_->Ask({{"type", "watch"},
-              {"session", name},
-              {"opening_cwd", options_.opening_cwd},
-              {"opening_interpreter", options_.opening_interpreter},
-              {"opening_notices", options_.opening_notices}},
-             std::move(on_frame));
+  Frame request = {{"type", "watch"}, {"session", name}};
+  AddOpening(options_.opening, request);
+  link_->Ask(std::move(request), std::move(on_frame));
 }
 
 void SharedSession::OnWatched(const Frame& frame) {
@@ -220,15 +217,13 @@ void SharedSession::Run(std::string code, StatusCallback done) {
   Connect([this, code = std::move(code), done = std::move(done)](absl::Status status) mutable {
     if (!status.ok()) return done(std::move(status));
     const Frame cell = {{"code", std::move(code)}, {"timeout", 0}};
-    call_ = link_->Ask(
-        {{"type", "eval"},
-         {"session", options_.name},
-         {"by", ThisClient("prompt")},
-         {"opening_cwd", options_.opening_cwd},
-         {"opening_interpreter", options_.opening_interpreter},
-         {"opening_notices", options_.opening_notices},
-         {"cells", {cell}}},
-        [this, done = std::move(done)](const Frame& frame) mutable {
+    Frame request = {{"type", "eval"},
+                     {"session", options_.name},
+                     {"by", ThisClient("prompt")},
+                     {"cells", {cell}}};
+    AddOpening(options_.opening, request);
+    call_ =
+        link_->Ask(std::move(request), [this, done = std::move(done)](const Frame& frame) mutable {
           const std::string type = TextIn(frame, "type");
           if (type == "input") return OnInput(frame);
           if (type == "finished") {

@@ -16,16 +16,14 @@
 #include "host/runtime/environment.h"
 #include "host/serve/background_dial.h"
 #include "host/serve/link.h"
+#include "host/session/opening.h"
 
 namespace cellar::host {
 
 struct SharedSessionOptions {
   Environment env;
   std::string name;
-  // Where the session is opened, and with what, if it is not open.
-  std::string opening_cwd;
-  std::string opening_interpreter;
-  std::vector<std::string> opening_notices;
+  SessionOpening opening;
 };
 
 class SharedSession : public PromptSession {

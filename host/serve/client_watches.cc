@@ -28,15 +28,11 @@ void ClientWatches::Start(const RequestId& id, WatchRequest request) {
   const Place watching =
       watches_.insert(watches_.end(), {.id = id, .session = std::move(request.session)});
   if (place_.registry.Find(watching->session) != nullptr) return StartNow(*watching);
-  watching->opening =
-      place_.registry.Acquire({.id = watching->session,
-                               .opening_cwd = std::move(request.opening_cwd),
-                               .opening_interpreter = std::move(request.opening_interpreter),
-                               .opening_notices = std::move(request.opening_notices),
-                               .runs_cells = false},
-                              [this, alive = alive_, watching](absl::StatusOr<SessionHold> hold) {
-                                if (*alive) OnOpened(watching, std::move(hold));
-                              });
+  watching->opening = place_.registry.Acquire(
+      {.id = watching->session, .opening = std::move(request.opening), .runs_cells = false},
+      [this, alive = alive_, watching](absl::StatusOr<SessionHold> hold) {
+        if (*alive) OnOpened(watching, std::move(hold));
+      });
 }
 
 void ClientWatches::OnOpened(Place watching, absl::StatusOr<SessionHold> hold) {

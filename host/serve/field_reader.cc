@@ -36,6 +36,12 @@ std::string FieldReader::Name(const char* name, bool required) {
   return text;
 }
 
+SessionOpening FieldReader::Opening() {
+  return {.cwd = Text("opening_cwd"),
+          .interpreter = Text("opening_interpreter"),
+          .notices = Notices("opening_notices")};
+}
+
 std::vector<std::string> FieldReader::Notices(const char* name) {
   std::vector<std::string> texts;
   const json value = Value(name);

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "host/session/opening.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
@@ -32,7 +33,8 @@ class FieldReader {
   std::string Text(const char* name, bool required = false, size_t max_bytes = kMaxTextBytes);
   // As calls have them, of sessions and persons; one that is required is not empty either.
   std::string Name(const char* name, bool required = false);
-  std::vector<std::string> Notices(const char* name);
+  // `opening_cwd`, `opening_interpreter` and `opening_notices`.
+  SessionOpening Opening();
   bool Flag(const char* name, bool otherwise);
   std::optional<uint32_t> Number(const char* name);
   absl::Duration Seconds(const char* name, absl::Duration otherwise);
@@ -45,6 +47,8 @@ class FieldReader {
   absl::Status Finish();
 
  private:
+  std::vector<std::string> Notices(const char* name);
+
   nlohmann::json& object_;
   std::vector<std::string> known_;
   std::string problem_;

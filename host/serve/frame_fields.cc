@@ -26,6 +26,12 @@ absl::Status ProtocolErrorIn(const ordered_json& frame) {
       absl::StrCat("the daemon could not read a request: ", TextIn(frame, "evalue")));
 }
 
+void AddOpening(const SessionOpening& opening, ordered_json& request) {
+  request["opening_cwd"] = opening.cwd;
+  request["opening_interpreter"] = opening.interpreter;
+  request["opening_notices"] = opening.notices;
+}
+
 absl::StatusOr<std::string> LineOf(const ordered_json& request) {
   std::string line = request.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   if (line.size() > kMaxLineBytes) {

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "host/session/opening.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
@@ -16,6 +17,9 @@ int64_t NumberIn(const nlohmann::ordered_json& frame, const char* name);
 
 // Why the server could not read a line; ok for any other frame.
 absl::Status ProtocolErrorIn(const nlohmann::ordered_json& frame);
+
+// The fields that FieldReader::Opening reads.
+void AddOpening(const SessionOpening& opening, nlohmann::ordered_json& request);
 
 // A request as it is sent. InvalidArgument when it is longer than a server reads.
 absl::StatusOr<std::string> LineOf(const nlohmann::ordered_json& request);

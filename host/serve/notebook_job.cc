@@ -60,18 +60,17 @@ void NotebookJob::OnPrepared(absl::StatusOr<PreparedRun> prepared) {
   prepared_.emplace(*std::move(prepared));
   const std::string folder = FolderOf(request_.run.file);
   const bool is_own = request_.session.empty();
-  ticket_ = registry_.Acquire(
-      {.id = request_.session,
-       .cwd = is_own ? folder : "",
-       .interpreter = request_.interpreter,
-       .opening_cwd = request_.opening_cwd.empty() ? folder : request_.opening_cwd,
-       .opening_interpreter = request_.opening_interpreter,
-       .opening_notices = request_.opening_notices,
-       .per_call = is_own,
-       .owner = request_.owner},
-      [this, alive = alive_](absl::StatusOr<SessionHold> hold) {
-        if (*alive) OnHold(std::move(hold));
-      });
+  SessionOpening opening = request_.opening;
+  if (opening.cwd.empty()) opening.cwd = folder;
+  ticket_ = registry_.Acquire({.id = request_.session,
+                               .cwd = is_own ? folder : "",
+                               .interpreter = request_.interpreter,
+                               .opening = std::move(opening),
+                               .per_call = is_own,
+                               .owner = request_.owner},
+                              [this, alive = alive_](absl::StatusOr<SessionHold> hold) {
+                                if (*alive) OnHold(std::move(hold));
+                              });
 }
 
 void NotebookJob::OnHold(absl::StatusOr<SessionHold> hold) {

@@ -304,9 +304,7 @@ absl::StatusOr<NotebookSessionRun> ReadNotebookRun(json& request) {
   what.run.clear = fields.Flag("clear", false);
   what.session = fields.Name("session");
   what.interpreter = fields.Text("interpreter");
-  what.opening_cwd = fields.Text("opening_cwd");
-  what.opening_interpreter = fields.Text("opening_interpreter");
-  what.opening_notices = fields.Notices("opening_notices");
+  what.opening = fields.Opening();
   what.owner = fields.Name("owner");
   if (const std::string by = fields.Name("by"); !by.empty()) what.by = by;
   what.stream = fields.Flag("stream", true);

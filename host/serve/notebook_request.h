@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "host/execute/prepared_run.h"
+#include "host/session/opening.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace cellar::host {
@@ -26,10 +27,7 @@ struct NotebookSessionRun {
   std::string clamp_note;   // as that of a cell
   std::string session;      // empty: one of its own, closed when the run has ended
   std::string interpreter;  // the session must have it; empty: any
-  // Of a session that is opened for it; empty: the notebook's, and the host's.
-  std::string opening_cwd;
-  std::string opening_interpreter;
-  std::vector<std::string> opening_notices;
+  SessionOpening opening;   // without a directory: the notebook's
   std::string owner;
   std::string by = "another client";  // who runs it, for those who watch the session
   bool stream = true;

@@ -33,16 +33,12 @@ absl::StatusOr<What> ReadEval(json& request) {
   EvalRequest eval = {.stream = fields.Flag("stream", true)};
   const std::string by = fields.Name("by");
   const std::string interpreter = fields.Text("interpreter");
-  const std::string opening_cwd = fields.Text("opening_cwd");
-  const std::string opening_interpreter = fields.Text("opening_interpreter");
-  const std::vector<std::string> opening_notices = fields.Notices("opening_notices");
+  SessionOpening opening = fields.Opening();
   CELLAR_RETURN_IF_ERROR(fields.problem());
   CELLAR_ASSIGN_OR_RETURN(eval.call, CallFromJson(request));
   if (!by.empty()) eval.call.by = by;
   eval.call.interpreter = interpreter;
-  eval.call.opening_cwd = opening_cwd;
-  eval.call.opening_interpreter = opening_interpreter;
-  eval.call.opening_notices = opening_notices;
+  eval.call.opening = std::move(opening);
   return eval;
 }
 
@@ -106,10 +102,7 @@ absl::StatusOr<What> ReadBranch(json& request) {
 
 absl::StatusOr<What> ReadWatch(json& request) {
   FieldReader fields(request);
-  WatchRequest watch = {.session = fields.Name("session"),
-                        .opening_cwd = fields.Text("opening_cwd"),
-                        .opening_interpreter = fields.Text("opening_interpreter"),
-                        .opening_notices = fields.Notices("opening_notices")};
+  WatchRequest watch = {.session = fields.Name("session"), .opening = fields.Opening()};
   CELLAR_RETURN_IF_ERROR(fields.Finish());
   return watch;
 }

@@ -68,9 +68,7 @@ struct SessionsRequest {};
 // cancelled.
 struct WatchRequest {
   std::string session;
-  std::string opening_cwd;
-  std::string opening_interpreter;
-  std::vector<std::string> opening_notices;
+  SessionOpening opening;
 };
 struct WaitRequest {
   std::string handle;

@@ -100,9 +100,9 @@ void SessionRegistry::Admit(const std::string& id) {
       return;
     }
     const SessionQuery& query = arrivals->second.front().query;
-    const std::string& cwd = query.cwd.empty() ? query.opening_cwd : query.cwd;
+    const std::string& cwd = query.cwd.empty() ? query.opening.cwd : query.cwd;
     const std::string& interpreter =
-        query.interpreter.empty() ? query.opening_interpreter : query.interpreter;
+        query.interpreter.empty() ? query.opening.interpreter : query.interpreter;
     OpenSession* open = MatchAsGiven(query);
     if (leaving_ || open != nullptr || (cwd.empty() && interpreter.empty())) {
       Request request = std::move(arrivals->second.front());
@@ -176,8 +176,8 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   options.bridge = bridge_;
   options.fresh_reason = std::move(fresh_reason);
   if (query.interpreter.empty()) {
-    options.notices.insert(options.notices.end(), query.opening_notices.begin(),
-                           query.opening_notices.end());
+    options.notices.insert(options.notices.end(), query.opening.notices.begin(),
+                           query.opening.notices.end());
   }
   options.snapshot_account = &snapshots_;
   open.session = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));

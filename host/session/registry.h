@@ -23,6 +23,7 @@
 #include "host/session/launcher.h"
 #include "host/session/lost_states.h"
 #include "host/session/memory_watch.h"
+#include "host/session/opening.h"
 #include "host/session/session.h"
 
 namespace cellar::host {
@@ -49,14 +50,10 @@ struct SessionQuery {
   std::string id;
   std::string cwd;          // empty: wherever a session of that id is open, else where the host is
   std::string interpreter;  // executable or environment; empty: whichever the session has
-  // Where a session is opened when none is, and `cwd` and `interpreter` do not say; empty: as the
-  // host.
-  std::string opening_cwd;
-  std::string opening_interpreter;
-  std::vector<std::string> opening_notices;  // why it is that one, see SessionOptions::notices
-  bool per_call = false;                     // a session of its own, closed when the hold is gone
-  bool runs_cells = true;  // false: nobody can expect state because of this request
-  std::string owner;       // becomes one of the session's owners; empty: nobody does
+  SessionOpening opening;   // for what `cwd` and `interpreter` do not say
+  bool per_call = false;    // a session of its own, closed when the hold is gone
+  bool runs_cells = true;   // false: nobody can expect state because of this request
+  std::string owner;        // becomes one of the session's owners; empty: nobody does
   // Asked about who holds the session when it is not free. True: that one waits for this request,
   // which therefore fails at once. Or null.
   std::function<bool(TicketId holder)> is_waited_for_by;
