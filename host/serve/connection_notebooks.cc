@@ -12,8 +12,7 @@ namespace {
 std::string NotebookFrame(const RequestId& id, const NotebookJob::Outcome& outcome) {
   const NotebookRunResult& result = outcome.result;
   const bool is_fine = result.cells_failed == 0 && result.stopped.ok() && outcome.saved.ok();
-  Frame frame("done", id);
-  frame.Key("status").String(result.interrupted ? "cancelled" : is_fine ? "ok" : "error");
+  Frame frame = BeginDone(id, result.interrupted ? "cancelled" : is_fine ? "ok" : "error");
   frame.Key("cells_run").Number(static_cast<int64_t>(result.cells_run));
   frame.Key("cells_failed").Number(static_cast<int64_t>(result.cells_failed));
   frame.Key("state_lost").Bool(result.state_lost);
@@ -34,8 +33,7 @@ void Connection::Do(const RequestId& id, NotebookFileRequest request) {
   auto answer = Later<std::string>([this](const std::string& frame) { Send(frame); });
   server_.files_.Run([&loop = server_.loop_, id, request = std::move(request),
                       answer = std::move(answer)]() mutable {
-    Frame frame("done", id);
-    frame.Key("status").String("ok");
+    Frame frame = BeginDone(id, "ok");
     absl::Status status = CheckNotebookFiles(request.files);
     if (status.ok()) status = request.act(frame);
     loop.Post([answer = std::move(answer),

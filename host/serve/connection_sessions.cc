@@ -50,8 +50,7 @@ void Connection::Do(const RequestId& id, ResetRequest request) {
 void Connection::Do(const RequestId& id, InterruptRequest request) {
   Session* session = server_.registry_.Find(request.session);
   if (session == nullptr) return Send(RefusedFrame(id, NoSuchSession(request.session)));
-  Frame frame("done", id);
-  frame.Key("status").String("ok");
+  Frame frame = BeginDone(id, "ok");
   frame.Key("interrupted").Bool(session->Interrupt());
   Send(frame.Take());
 }
@@ -77,8 +76,7 @@ absl::AnyInvocable<void(absl::StatusOr<Standing>)> Connection::AnswerStanding(co
   using Answer = absl::StatusOr<Standing>;
   return Later<Answer>([this, id](Answer standing) {
     if (!standing.ok()) return Send(RefusedFrame(id, standing.status()));
-    Frame frame("done", id);
-    frame.Key("status").String("ok");
+    Frame frame = BeginDone(id, "ok");
     frame.Key("before_cell").Number(standing->before_cell);
     frame.Key("not_carried").BeginArray();
     for (const std::string& what : standing->not_carried) frame.json().String(what);
@@ -100,8 +98,7 @@ void Connection::Do(const RequestId& id, CloseRequest request) {
 void Connection::Do(const RequestId& id, SessionsRequest) {
   using Infos = std::vector<SessionInfo>;
   server_.registry_.List(Later<Infos>([this, id](Infos infos) {
-    Frame frame("done", id);
-    frame.Key("status").String("ok");
+    Frame frame = BeginDone(id, "ok");
     frame.Key("sessions").BeginArray();
     for (const SessionInfo& info : infos) WriteSession(info, frame.json());
     frame.json().EndArray();
@@ -115,8 +112,7 @@ void Connection::Do(const RequestId& id, QueryRequest request) {
   using Answer = absl::StatusOr<std::string>;
   session->Query(std::move(request.query), Later<Answer>([this, id](Answer answer) {
                    if (!answer.ok()) return Send(RefusedFrame(id, answer.status()));
-                   Frame frame("done", id);
-                   frame.Key("status").String("ok");
+                   Frame frame = BeginDone(id, "ok");
                    frame.Key("answer");
                    if (!frame.json().Json(*answer)) frame.json().Null();
                    Send(frame.Take());

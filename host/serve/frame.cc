@@ -43,24 +43,24 @@ std::string_view RefusalName(const absl::Status& status) {
   }
 }
 
-std::string RefusedFrame(const RequestId& id, const absl::Status& status) {
+Frame BeginDone(const RequestId& id, std::string_view status) {
   Frame frame("done", id);
-  frame.Key("status").String("refused");
+  frame.Key("status").String(status);
+  return frame;
+}
+
+std::string RefusedFrame(const RequestId& id, const absl::Status& status) {
+  Frame frame = BeginDone(id, "refused");
   frame.Key("error").BeginObject();
   WriteMessage(RefusalName(status), status, frame.json());
   frame.json().EndObject();
   return frame.Take();
 }
 
-std::string OkFrame(const RequestId& id) {
-  Frame frame("done", id);
-  frame.Key("status").String("ok");
-  return frame.Take();
-}
+std::string OkFrame(const RequestId& id) { return BeginDone(id, "ok").Take(); }
 
 std::string ResultFrame(const RequestId& id, const CallResult& result) {
-  Frame frame("done", id);
-  frame.Key("status").String(NameOf(result.status));
+  Frame frame = BeginDone(id, NameOf(result.status));
   frame.Key("result");
   WriteResult(result, frame.json());
   return frame.Take();

@@ -27,7 +27,9 @@ class Frame {
 // A word for the kind of refusal: "InvalidRequest", "NotFound", "SessionRefused", ...
 std::string_view RefusalName(const absl::Status& status);
 
-// The last frame of a request that nothing came of.
+// The last frame of a request, to which more is to be added.
+Frame BeginDone(const RequestId& id, std::string_view status);
+// All of it: of a request that nothing came of.
 std::string RefusedFrame(const RequestId& id, const absl::Status& status);
 // Of one that was done and has no more to say.
 std::string OkFrame(const RequestId& id);
