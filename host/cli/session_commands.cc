@@ -33,7 +33,6 @@ std::string Age(int64_t seconds) {
 
 // A session's line, in columns.
 std::vector<std::string> ColumnsOf(const ordered_json& session) {
-  const bool busy = session.contains("busy") && session["busy"] == true;
   std::string owners;
   for (const ordered_json& owner : session.value("owners", ordered_json::array())) {
     owners += (owners.empty() ? "  owned by " : ", ") + owner.get<std::string>();
@@ -44,7 +43,7 @@ std::vector<std::string> ColumnsOf(const ordered_json& session) {
   }
   const std::string cells = std::to_string(NumberIn(session, "cells_run"));
   return {Printable(TextIn(session, "id")),
-          busy ? "busy" : "idle " + Age(NumberIn(session, "idle_s")),
+          FlagIn(session, "busy") ? "busy" : "idle " + Age(NumberIn(session, "idle_s")),
           cells + (cells == "1" ? " cell" : " cells"),
           std::to_string(NumberIn(session, "memory_bytes") >> 20) + " MiB",
           Printable(TextIn(session, "cwd")),

@@ -92,7 +92,7 @@ class SharedCall {
   void OnInterrupt() {
     if (exit_code_ != 0) return Leave(exit_code_);
     exit_code_ = kExitInterrupted;
-    link_.Ask({{"type", "cancel"}, {"call", id_}}, [](const ordered_json&) {});
+    link_.Cancel(id_);
   }
 
   // The daemon sees that its client is gone, and cancels the call.

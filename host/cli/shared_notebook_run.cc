@@ -80,7 +80,7 @@ class FollowedRun : private CallObserver {
   // The first Ctrl-C interrupts the cell, the second kills it, the third does not wait for that.
   void OnInterrupt() {
     if (++interrupts_ <= 2) {
-      link_.Ask({{"type", "cancel"}, {"call", id_}}, [](const ordered_json&) {});
+      link_.Cancel(id_);
     } else {
       gave_up_ = true;
       foreground_.loop().Stop();

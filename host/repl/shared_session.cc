@@ -33,7 +33,7 @@ std::vector<PromptSession::Listed> ListIn(const ordered_json& done) {
     if (!session.is_object()) continue;
     all.push_back({.name = TextIn(session, "id"),
                    .cells_run = static_cast<uint64_t>(NumberIn(session, "cells_run")),
-                   .busy = session.contains("busy") && session["busy"] == true});
+                   .busy = FlagIn(session, "busy")});
     for (const ordered_json& cell : session.value("snapshots", ordered_json::array())) {
       if (cell.is_number_unsigned()) all.back().snapshots.push_back(cell.get<uint32_t>());
     }
@@ -132,7 +132,7 @@ void SharedSession::OnWatched(const Frame& frame) {
   if (type == "started") {
     call = {.handle = TextIn(frame, "call"),
             .by = TextIn(frame, "by"),
-            .is_nested = frame.value("nested", false)};
+            .is_nested = FlagIn(frame, "nested")};
     if (!call.is_nested) {
       own_cells().erase(number);
       MoveTo(number);
@@ -154,7 +154,7 @@ void SharedSession::OnState(const Frame& frame) {
   other_by_.clear();
   const Frame running = frame.value("running", Frame());
   if (!running.is_object()) shown_.clear();
-  if (running.is_object() && !(running.contains("own") && running["own"] == true)) {
+  if (running.is_object() && !FlagIn(running, "own")) {
     other_call_ = TextIn(running, "call");
     other_by_ = TextIn(running, "by");
   }
@@ -189,7 +189,7 @@ void SharedSession::OnGone() {
 
 void SharedSession::OnInput(const Frame& frame) {
   const auto call = static_cast<uint64_t>(NumberIn(frame, "call"));
-  const bool hidden = frame.contains("password") && frame["password"] == true;
+  const bool hidden = FlagIn(frame, "password");
   asked_.insert(call);
   desk_.Start({.id = call,
                .session = options_.name,
@@ -258,7 +258,7 @@ void SharedSession::AskStanding(Frame request, StandingCallback done) {
 
 void SharedSession::Cancel(const std::string& call) {
   if (link_ == nullptr || call.empty()) return;
-  link_->Ask({{"type", "cancel"}, {"call", call}}, [](const Frame&) {});
+  link_->Cancel(call);
 }
 
 // A daemon that was started for it would have nothing to say.

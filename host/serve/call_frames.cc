@@ -15,11 +15,6 @@ std::string Dump(const ordered_json& value) {
   return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-bool FlagIn(const ordered_json& frame, const char* name) {
-  auto found = frame.find(name);
-  return found != frame.end() && *found == true;
-}
-
 ordered_json ObjectIn(const ordered_json& frame, const char* name) {
   auto found = frame.find(name);
   return found != frame.end() && found->is_object() ? *found : ordered_json::object();

@@ -17,6 +17,11 @@ int64_t NumberIn(const ordered_json& frame, const char* name) {
   return found != frame.end() && found->is_number() ? found->get<int64_t>() : 0;
 }
 
+bool FlagIn(const ordered_json& frame, const char* name) {
+  auto found = frame.find(name);
+  return found != frame.end() && *found == true;
+}
+
 absl::Status ProtocolErrorIn(const ordered_json& frame) {
   if (TextIn(frame, "ename") != kProtocolError || TextIn(frame, "type") != "error" ||
       !TextIn(frame, "id").empty()) {

@@ -11,9 +11,10 @@
 
 namespace cellar::host {
 
-// A field of a frame; empty, or 0, when it is not there or something else.
+// A field of a frame; empty, 0 or false when it is not there or something else.
 std::string TextIn(const nlohmann::ordered_json& frame, const char* name);
 int64_t NumberIn(const nlohmann::ordered_json& frame, const char* name);
+bool FlagIn(const nlohmann::ordered_json& frame, const char* name);
 
 // Why the server could not read a line; ok for any other frame.
 absl::Status ProtocolErrorIn(const nlohmann::ordered_json& frame);

@@ -45,6 +45,10 @@ std::string Link::Ask(ordered_json request, FrameCallback on_frame) {
   return id;
 }
 
+void Link::Cancel(const std::string& call) {
+  Ask({{"type", "cancel"}, {"call", call}}, [](const ordered_json&) {});
+}
+
 void Link::Send(const ordered_json& request) {
   const absl::StatusOr<std::string> line = LineOf(request);
   if (!line.ok()) return Lose(line.status());

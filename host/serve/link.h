@@ -42,6 +42,9 @@ class Link : private LineStream::Listener {
 
   // Returns the id that it gives the request.
   std::string Ask(nlohmann::ordered_json request, FrameCallback on_frame);
+  // Cancels what a request of that id has under way, or the call of that handle. It is told by the
+  // last frame of that one.
+  void Cancel(const std::string& call);
   // For requests that have no answer.
   void Send(const nlohmann::ordered_json& request);
 
