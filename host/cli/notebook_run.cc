@@ -73,7 +73,7 @@ class NotebookRun {
     // What exit handlers printed, or what there is when a signal ended the loop.
     const absl::Status saved = runner_.SaveNow();
     if (!could_run_.ok()) return ExitCodeFor(could_run_);
-    if (console_->ended_by() != 0) return 128 + console_->ended_by();
+    if (console_->exit_code() != 0) return console_->exit_code();
     Report(saved);
     if (runner_.result().interrupted) return kExitInterrupted;
     const NotebookRunResult& result = runner_.result();

@@ -71,7 +71,7 @@ class SharedCall {
     streams_ = request.value("stream", false);
     id_ = link_.Ask(std::move(request), [this](const ordered_json& frame) { OnFrame(frame); });
     foreground_.loop().Run();
-    if (foreground_.ended_by() != 0) exit_code_ = 128 + foreground_.ended_by();
+    if (foreground_.exit_code() != 0) exit_code_ = foreground_.exit_code();
     if (!done_) return absl::CancelledError("");
     return *std::move(done_);
   }

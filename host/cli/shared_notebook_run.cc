@@ -1,6 +1,5 @@
 #include "host/cli/shared_notebook_run.h"
 
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -68,8 +67,8 @@ class FollowedRun : private CallObserver {
     return std::move(done_);
   }
 
-  // The signal that cut it short, or 0.
-  int ended_by() const { return gave_up_ ? SIGINT : foreground_.ended_by(); }
+  // The program's exit code if a signal has cut it short, or 0.
+  int exit_code() const { return gave_up_ ? kExitInterrupted : foreground_.exit_code(); }
 
  private:
   struct Finished {
@@ -166,7 +165,7 @@ absl::StatusOr<int> Run(const SharedNotebookRun& run) {
   const absl::Time started = MonotonicNow();
   FollowedRun followed(*foreground, client->socket(), run.request.allow_errors);
   absl::StatusOr<ordered_json> done = followed.Follow(request);
-  if (followed.ended_by() != 0) return 128 + followed.ended_by();
+  if (followed.exit_code() != 0) return followed.exit_code();
   if (!done.ok()) return done.status();
   const std::string& file = run.request.output.empty() ? run.request.file : run.request.output;
   return Report(*done, file[0] == '/' ? file : absl::StrCat(TextIn(request, "cwd"), "/", file),

@@ -13,7 +13,7 @@ CallDesk::CallDesk(Console& console, const LaunchQuery& query)
 
 int CallDesk::Run() {
   console_.RunLoop();
-  return console_.ended_by() == 0 ? 0 : 128 + console_.ended_by();
+  return console_.exit_code();
 }
 
 void CallDesk::Finish() {

@@ -34,7 +34,7 @@ class Console {
                             std::function<void()> on_resize = nullptr) {
     return foreground_->WatchSignals(std::move(on_interrupt), std::move(on_resize));
   }
-  int ended_by() const { return foreground_->ended_by(); }
+  int exit_code() const { return foreground_->exit_code(); }
 
   // Closes the session and stops the loop; RunLoop returns then.
   void Finish();

@@ -37,7 +37,7 @@ absl::Status Foreground::WatchSignals(std::function<void()> on_interrupt,
       } else if (info.ssi_signo == SIGWINCH) {
         if (on_resize) on_resize();
       } else {
-        ended_by_ = static_cast<int>(info.ssi_signo);
+        exit_code_ = 128 + static_cast<int>(info.ssi_signo);  // as a shell says it
         loop_->Stop();
       }
     }

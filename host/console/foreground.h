@@ -22,15 +22,15 @@ class Foreground {
   // has another size; SIGTERM and SIGHUP end the loop at once.
   absl::Status WatchSignals(std::function<void()> on_interrupt,
                             std::function<void()> on_resize = nullptr);
-  // The signal that ended the loop, or 0.
-  int ended_by() const { return ended_by_; }
+  // The program's exit code if a signal has ended the loop, or 0.
+  int exit_code() const { return exit_code_; }
 
  private:
   Foreground() = default;
 
   std::unique_ptr<EventLoop> loop_;
   UniqueFd signals_;
-  int ended_by_ = 0;
+  int exit_code_ = 0;
 };
 
 }  // namespace cellar::host

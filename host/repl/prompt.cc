@@ -99,7 +99,7 @@ int Prompt::Run() {
   editor_.Close();
   background_.End();
   terminal_.Leave();
-  return foreground_.ended_by() != 0 ? 128 + foreground_.ended_by() : exit_code_;
+  return foreground_.exit_code() != 0 ? foreground_.exit_code() : exit_code_;
 }
 
 void Prompt::LoadHistory() {
