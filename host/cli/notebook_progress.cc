@@ -78,4 +78,17 @@ void NotebookProgress::PrintLine(int fd, std::string_view line) {
   WriteAll(fd, std::string(line) + "\n");
 }
 
+std::string SummaryOf(const NotebookRunResult& result, absl::Duration duration) {
+  std::string line =
+      absl::StrCat(result.cells_run, result.cells_run == 1 ? " cell" : " cells", " run");
+  if (result.cells_failed > 0) absl::StrAppend(&line, ", ", result.cells_failed, " failed");
+  if (result.interrupted) absl::StrAppend(&line, ", interrupted");
+  return absl::StrCat(line, ", ", SpokenDuration(duration));
+}
+
+absl::Status WrittenElsewhere(const std::string& path, const std::string& written) {
+  return absl::AbortedError(
+      absl::StrCat(path, ": changed on disk while it ran; the outputs are in ", written));
+}
+
 }  // namespace cellar::host

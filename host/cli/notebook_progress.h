@@ -2,9 +2,12 @@
 // elsewhere one line for each cell, because what cells print is in the file.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "host/base/event_loop.h"
 #include "host/console/call_printer.h"
 #include "host/execute/notebook_runner.h"
@@ -36,5 +39,10 @@ class NotebookProgress : public NotebookRunObserver {
   CallPrinter printer_;
   size_t place_ = 0;
 };
+
+// The last line: "3 cells run, 1 failed, 2 s".
+std::string SummaryOf(const NotebookRunResult& result, absl::Duration duration);
+// That the outputs are in a file beside the one that was to be written.
+absl::Status WrittenElsewhere(const std::string& path, const std::string& written);
 
 }  // namespace cellar::host

@@ -21,7 +21,6 @@
 #include "host/execute/notebook_runner.h"
 #include "host/execute/prepared_run.h"
 #include "host/output/printable.h"
-#include "host/output/spoken_duration.h"
 
 namespace cellar::host {
 namespace {
@@ -102,20 +101,13 @@ class NotebookRun {
   }
 
   void Report(const absl::Status& saved) {
-    const NotebookRunResult& result = runner_.result();
-    if (!result.stopped.ok()) Complain(result.stopped);
+    if (const absl::Status& stopped = runner_.result().stopped; !stopped.ok()) Complain(stopped);
     if (!saved.ok()) {
       Complain(saved);
     } else if (runner_.path() != path_) {
-      Complain(absl::AbortedError(path_ + ": changed on disk while it ran; the outputs are in " +
-                                  runner_.path()));
+      Complain(WrittenElsewhere(path_, runner_.path()));
     }
-    std::string line =
-        absl::StrCat(result.cells_run, result.cells_run == 1 ? " cell" : " cells", " run");
-    if (result.cells_failed > 0) absl::StrAppend(&line, ", ", result.cells_failed, " failed");
-    if (result.interrupted) absl::StrAppend(&line, ", interrupted");
-    absl::StrAppend(&line, ", ", SpokenDuration(MonotonicNow() - started_));
-    progress_.PrintLine(STDOUT_FILENO, line);
+    progress_.PrintLine(STDOUT_FILENO, SummaryOf(runner_.result(), MonotonicNow() - started_));
   }
 
   const absl::Time started_ = MonotonicNow();

@@ -15,7 +15,6 @@
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
 #include "host/console/foreground.h"
-#include "host/output/spoken_duration.h"
 #include "host/runtime/environment.h"
 #include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
@@ -142,18 +141,15 @@ int Report(const ordered_json& done, const std::string& expected_file, absl::Tim
   if (const std::string why = TextIn(done, "not_saved"); !why.empty()) {
     Complain(why);
   } else if (is_elsewhere) {
-    Complain(absl::AbortedError(
-        absl::StrCat(expected_file, ": changed on disk while it ran; the outputs are in ", file)));
+    Complain(WrittenElsewhere(expected_file, file));
   }
-  const int64_t run = NumberIn(done, "cells_run");
-  const int64_t failed = NumberIn(done, "cells_failed");
-  std::string line = absl::StrCat(run, run == 1 ? " cell run" : " cells run");
-  if (failed > 0) absl::StrAppend(&line, ", ", failed, " failed");
   const std::string status = TextIn(done, "status");
-  if (status == "cancelled") line += ", interrupted";
-  absl::StrAppend(&line, ", ", SpokenDuration(MonotonicNow() - started));
-  std::printf("%s\n", line.c_str());
-  if (status == "cancelled") return kExitInterrupted;
+  const NotebookRunResult result = {
+      .cells_run = static_cast<size_t>(NumberIn(done, "cells_run")),
+      .cells_failed = static_cast<size_t>(NumberIn(done, "cells_failed")),
+      .interrupted = status == "cancelled"};
+  std::printf("%s\n", SummaryOf(result, MonotonicNow() - started).c_str());
+  if (result.interrupted) return kExitInterrupted;
   return status == "ok" && !is_elsewhere ? kExitFine : kExitFailed;
 }
 
