@@ -1,5 +1,6 @@
 #include "host/cli/command_line.h"
 
+#include <cmath>
 #include <vector>
 
 namespace cellar::host {
@@ -10,6 +11,11 @@ CLI::Option* AddSessionOption(CLI::App& command, std::string& name, const std::s
         return given.empty() ? "the name is empty" : "";
       })
       ->option_text("NAME");
+}
+
+absl::Status CheckTimeout(double seconds) {
+  if (std::isfinite(seconds)) return absl::OkStatus();
+  return absl::InvalidArgumentError("--timeout: expected a number of seconds");
 }
 
 std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {

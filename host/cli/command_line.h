@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "CLI/CLI.hpp"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -14,6 +15,10 @@ namespace cellar::host {
 // -s NAME. An empty name is refused: a shell makes one of a variable that is not set, and the cells
 // would run where nobody finds what they leave.
 CLI::Option* AddSessionOption(CLI::App& command, std::string& name, const std::string& help);
+
+// What --timeout was given: InvalidArgument unless it is a number of seconds. Which of them are
+// allowed is for SetTimeout to say.
+absl::Status CheckTimeout(double seconds);
 
 // For CLI::Option::transform: a word for each value of an enumeration.
 template <typename Value>

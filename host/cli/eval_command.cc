@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -88,9 +87,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadSources(
 }
 
 absl::StatusOr<Call> CallFromArguments(const EvalOptions& options) {
-  if (!std::isfinite(options.timeout)) {
-    return absl::InvalidArgumentError("--timeout: expected a number of seconds");
-  }
+  CELLAR_RETURN_IF_ERROR(CheckTimeout(options.timeout));
   Call call = {.cwd = options.cwd, .mode = options.mode, .retry = options.retry};
   for (const std::string& entry : options.environment) {
     call.environment.push_back(ParseEnvironment(entry));

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -130,9 +129,7 @@ absl::StatusOr<PreparedRun> Prepare(const RunArguments& arguments) {
 
 // As for cellar eval.
 absl::StatusOr<absl::Duration> TimeoutOf(double seconds) {
-  if (!std::isfinite(seconds)) {
-    return absl::InvalidArgumentError("--timeout: expected a number of seconds");
-  }
+  CELLAR_RETURN_IF_ERROR(CheckTimeout(seconds));
   CallCell cell;
   SetTimeout(seconds, cell);
   if (!cell.clamp_note.empty()) Complain(cell.clamp_note);
