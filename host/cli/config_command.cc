@@ -1,6 +1,5 @@
 #include "host/cli/config_command.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
+#include "host/console/table.h"
 #include "host/eval/json_writer.h"
 #include "host/output/printable.h"
 #include "host/runtime/settings.h"
@@ -23,18 +23,12 @@ struct ConfigOptions {
   bool json = false;
 };
 
-void PrintTable(const std::vector<ShownSetting>& settings) {
-  size_t key_width = 0;
-  size_t value_width = 0;
+void PrintText(const std::vector<ShownSetting>& settings) {
+  std::vector<std::vector<std::string>> rows;
   for (const ShownSetting& setting : settings) {
-    key_width = std::max(key_width, setting.key.size());
-    value_width = std::max(value_width, setting.value.size());
+    rows.push_back({setting.key, Printable(setting.value), Printable(setting.origin)});
   }
-  for (const ShownSetting& setting : settings) {
-    std::printf("%-*s  %-*s  %s\n", static_cast<int>(key_width), setting.key.c_str(),
-                static_cast<int>(value_width), Printable(setting.value).c_str(),
-                Printable(setting.origin).c_str());
-  }
+  PrintTable(rows);
 }
 
 void PrintJson(const std::vector<ShownSetting>& settings) {
@@ -59,7 +53,7 @@ int RunConfig(const ConfigOptions& options) {
     Complain(settings.status());
     return kExitUsage;
   }
-  options.json ? PrintJson(ShowSettings(*settings)) : PrintTable(ShowSettings(*settings));
+  options.json ? PrintJson(ShowSettings(*settings)) : PrintText(ShowSettings(*settings));
   return kExitFine;
 }
 

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -14,8 +13,8 @@
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
 #include "host/console/standard_output.h"
+#include "host/console/table.h"
 #include "host/console/terminal.h"
-#include "host/console/text_width.h"
 #include "host/eval/json_writer.h"
 #include "host/output/printable.h"
 #include "host/serve/frame_fields.h"
@@ -48,26 +47,6 @@ std::vector<std::string> ColumnsOf(const ordered_json& session) {
           std::to_string(NumberIn(session, "memory_bytes") >> 20) + " MiB",
           Printable(TextIn(session, "cwd")),
           Printable(TextIn(session, "interpreter") + snapshots + owners)};
-}
-
-void PrintTable(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> widths;
-  for (const std::vector<std::string>& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], static_cast<size_t>(Columns(row[i])));
-    }
-  }
-  for (const std::vector<std::string>& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      if (i + 1 < row.size()) {
-        line.append(widths[i] - static_cast<size_t>(Columns(row[i])) + 2, ' ');
-      }
-    }
-    std::printf("%s\n", line.c_str());
-  }
 }
 
 int ListSessions(bool json) {
