@@ -1,5 +1,10 @@
 #include "host/repl/highlight.h"
 
+#include <unistd.h>
+
+#include "host/console/terminal.h"
+#include "host/output/printable.h"
+
 namespace cellar::host {
 
 std::string_view ColourOf(TokenKind kind) {
@@ -35,6 +40,11 @@ std::string Highlight(std::string_view source) {
   }
   text += source.substr(at);
   return text;
+}
+
+std::string ShownSource(std::string_view source) {
+  const std::string text = Printable(source);
+  return WantsColour(STDOUT_FILENO) ? Highlight(text) : text;
 }
 
 }  // namespace cellar::host

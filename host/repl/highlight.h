@@ -15,5 +15,7 @@ inline constexpr std::string_view kPlainColour = "\x1b[0m";
 
 // The whole source, coloured.
 std::string Highlight(std::string_view source);
+// As it is shown on standard output: printable, and coloured where colours are wanted.
+std::string ShownSource(std::string_view source);
 
 }  // namespace cellar::host

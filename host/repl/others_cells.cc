@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "host/base/fds.h"
-#include "host/console/terminal.h"
-#include "host/output/printable.h"
 #include "host/repl/highlight.h"
 
 namespace cellar::host {
@@ -29,9 +27,7 @@ void OthersCells::OnCellStarted(size_t, const CallCell& cell) {
     place_.printer.BeginAside();
     place_.printer.Note(call_.by + " runs cell " + std::to_string(place_.next_cell()) + ":");
   }
-  std::string source = Printable(cell.code);
-  if (WantsColour(STDOUT_FILENO)) source = Highlight(source);
-  WriteAll(STDOUT_FILENO, source + "\n");
+  WriteAll(STDOUT_FILENO, ShownSource(cell.code) + "\n");
   place_.editor.Resume();
 }
 

@@ -176,9 +176,7 @@ void Prompt::Load(const std::string& file) {
 
 // What is loaded was not typed: it is shown before it runs.
 void Prompt::ShowSource(std::string_view source) {
-  std::string text = Printable(source);
-  if (WantsColour(STDOUT_FILENO)) text = Highlight(text);
-  WriteAll(STDOUT_FILENO, prompt() + text + "\n");
+  WriteAll(STDOUT_FILENO, prompt() + ShownSource(source) + "\n");
 }
 
 void Prompt::Expand(const std::string&) {
