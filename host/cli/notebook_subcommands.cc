@@ -8,6 +8,7 @@
 #include "host/base/atomic_file.h"
 #include "host/base/status.h"
 #include "host/cli/notebook_terminal.h"
+#include "host/console/terminal.h"
 #include "notebook/span.h"
 
 namespace cellar::host {
@@ -23,7 +24,7 @@ absl::Status Print(std::string_view text) {
 // The text of the file, or of stdin if none is named; empty if that is a person's terminal.
 absl::StatusOr<std::string> ReadInput(const std::string& file) {
   if (!file.empty()) return ReadWholeFile(file, notebook::kMaxNotebookBytes);
-  if (isatty(STDIN_FILENO) == 1) return std::string();
+  if (IsTerminal(STDIN_FILENO)) return std::string();
   return ReadToEnd(STDIN_FILENO, "stdin", notebook::kMaxNotebookBytes);
 }
 
@@ -71,7 +72,7 @@ absl::Status ShowNotebook(const ShowArguments& arguments) {
 
 absl::Status ApplyNotebook(const ApplyArguments& arguments) {
   const bool from_stdin = arguments.text_file.empty();
-  if (from_stdin && isatty(STDIN_FILENO) == 1) {
+  if (from_stdin && IsTerminal(STDIN_FILENO)) {
     return absl::InvalidArgumentError(
         "missing content: give the edited text on stdin or --from FILE");
   }

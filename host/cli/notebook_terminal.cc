@@ -83,10 +83,7 @@ std::string NotebookTerminal::Plain(std::string_view text) const {
 
 std::string NotebookTerminal::Line(std::string_view line, std::string_view colour) const {
   const std::string shown = Plain(line);
-  if (!has_colour_ || colour.empty()) return shown;
-  std::string coloured(colour);
-  coloured += shown;
-  return coloured += kReset;
+  return has_colour_ && !colour.empty() ? Coloured(shown, colour) : shown;
 }
 
 void WriteToStdout(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }

@@ -235,10 +235,7 @@ void CallPrinter::PrintLine(Side& side, std::string_view text, std::string_view 
   if (!AtLineStart(side)) line += '\n';
   if (IsOnPane(side)) pane_->DropLine();
   while (text.ends_with('\n')) text.remove_suffix(1);
-  bool coloured = side.has_colour && !colour.empty();
-  if (coloured) line += colour;
-  line += text;
-  if (coloured) line += kReset;
+  line += side.has_colour && !colour.empty() ? Coloured(text, colour) : std::string(text);
   line += '\n';
   SetAtLineStart(side, true);
   Write(side, line);

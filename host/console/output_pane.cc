@@ -94,7 +94,7 @@ void OutputPane::EndLine() {
 std::string OutputPane::Note() const {
   std::string note = "… " + std::to_string(left_out_) + (left_out_ == 1 ? " line" : " lines") +
                      " left out; " + options_.hint;
-  return options_.colour ? std::string(kDim) + note + std::string(kReset) : note;
+  return options_.colour ? Coloured(note, kDim) : note;
 }
 
 void OutputPane::Draw(const std::vector<std::string>& status) {
@@ -111,7 +111,7 @@ void OutputPane::Draw(const std::vector<std::string>& status) {
   }
   for (const std::string& row : status) {
     const std::string cut = CutToWidth(row, static_cast<size_t>(size.columns));
-    picture.rows.push_back(options_.colour ? std::string(kDim) + cut + std::string(kReset) : cut);
+    picture.rows.push_back(options_.colour ? Coloured(cut, kDim) : cut);
   }
   if (picture.rows.empty()) return screen_.Erase();
   picture.cursor_row = picture.rows.size() - 1;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "host/console/colours.h"
 #include "host/console/terminal.h"
 #include "host/output/printable.h"
 
@@ -25,7 +26,7 @@ std::string_view ColourOf(TokenKind kind) {
     case TokenKind::kMagic:
       return "\x1b[1;33m";
   }
-  return kPlainColour;
+  return kReset;
 }
 
 std::string Highlight(std::string_view source) {
@@ -33,9 +34,7 @@ std::string Highlight(std::string_view source) {
   size_t at = 0;
   for (const Token& token : FindTokens(source)) {
     text += source.substr(at, token.begin - at);
-    text += ColourOf(token.kind);
-    text += source.substr(token.begin, token.end - token.begin);
-    text += kPlainColour;
+    text += Coloured(source.substr(token.begin, token.end - token.begin), ColourOf(token.kind));
     at = token.end;
   }
   text += source.substr(at);

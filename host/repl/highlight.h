@@ -8,10 +8,9 @@
 
 namespace cellar::host {
 
-// The escape sequence that begins a token's colour; kPlainColour ends it. From the sixteen colours
-// that a terminal's own theme defines.
+// The escape sequence that begins a token's colour; kReset ends it. From the sixteen colours that a
+// terminal's own theme defines.
 std::string_view ColourOf(TokenKind kind);
-inline constexpr std::string_view kPlainColour = "\x1b[0m";
 
 // The whole source, coloured.
 std::string Highlight(std::string_view source);

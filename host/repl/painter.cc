@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/console/colours.h"
 #include "host/console/text_width.h"
 #include "host/repl/highlight.h"
 
@@ -113,7 +114,7 @@ class Painter {
 
   void SetColour(std::string_view colour) {
     if (!colour_ || colour == current_) return;
-    if (!current_.empty()) picture_.rows.back() += kPlainColour;
+    if (!current_.empty()) picture_.rows.back() += kReset;
     picture_.rows.back() += colour;
     current_ = colour;
   }
