@@ -14,9 +14,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct CallOptions {
+struct WaitOptions {
   std::string call;
   std::optional<double> limit;
+  bool json = false;
+};
+
+struct TailOptions {
+  std::string call;
   bool json = false;
 };
 
@@ -25,51 +30,74 @@ int Show(ordered_json request, bool json) {
   return done.ok() ? ShowResult(*done, json) : ComplainOf(done.status());
 }
 
-int Wait(const CallOptions& options) {
+int Wait(const WaitOptions& options) {
   ordered_json request = {{"type", "wait"}, {"call", options.call}};
   if (options.limit) request["limit"] = *options.limit;
   return Show(std::move(request), options.json);
 }
 
-int Tail(const CallOptions& options) {
+int Tail(const TailOptions& options) {
   return Show({{"type", "tail"}, {"call", options.call}}, options.json);
 }
 
 // What became of it is for `wait` to say.
-int Cancel(const CallOptions& options) {
-  absl::StatusOr<ordered_json> done = AskDaemon({{"type", "cancel"}, {"call", options.call}});
+int Cancel(const std::string& call) {
+  absl::StatusOr<ordered_json> done = AskDaemon({{"type", "cancel"}, {"call", call}});
   if (!done.ok()) return ComplainOf(done.status());
   return ComplainIfRefused(*done).value_or(kExitFine);
 }
 
-void AddJsonFlag(CLI::App& command, CallOptions& options) {
-  command.add_flag("--json", options.json, "Print the structured result instead of text");
+// What all of them have.
+void AddCall(CLI::App& command, std::string& call) {
+  command.add_option("call", call, "The handle that cellar eval --detach printed")
+      ->required()
+      ->option_text("CALL");
+  command.footer(
+      "Exit code: 0 fine, also when the call still runs, 1 a cell failed, 2 usage or a refused\n"
+      "request (no such call), 3 the daemon did not answer.");
+}
+
+void AddJsonFlag(CLI::App& command, bool& json) {
+  command.add_flag("--json", json, "Print the structured result instead of text");
+}
+
+void AddWait(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<WaitOptions>();
+  CLI::App* command = app.add_subcommand(
+      "wait", "Wait for a call of cellar eval --detach to end, and take its result");
+  AddCall(*command, options->call);
+  AddJsonFlag(*command, options->json);
+  command
+      ->add_option("--limit", options->limit,
+                   "Seconds to wait at most; then show what there is so far, as cellar tail does")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->option_text("SECONDS");
+  command->callback([options, exit_code] { *exit_code = Wait(*options); });
+}
+
+void AddTail(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<TailOptions>();
+  CLI::App* command =
+      app.add_subcommand("tail", "Show what a call of cellar eval --detach has done");
+  AddCall(*command, options->call);
+  AddJsonFlag(*command, options->json);
+  command->callback([options, exit_code] { *exit_code = Tail(*options); });
+}
+
+void AddCancel(CLI::App& app, int* exit_code) {
+  auto call = std::make_shared<std::string>();
+  CLI::App* command =
+      app.add_subcommand("cancel", "End a call of cellar eval --detach, whether it runs or waits");
+  AddCall(*command, *call);
+  command->callback([call, exit_code] { *exit_code = Cancel(*call); });
 }
 
 }  // namespace
 
 void AddCallCommands(CLI::App& app, int* exit_code) {
-  auto options = std::make_shared<CallOptions>();
-  const auto add = [&](const char* name, const char* description, int (*run)(const CallOptions&)) {
-    CLI::App* command = app.add_subcommand(name, description);
-    command->add_option("call", options->call, "The handle that cellar eval --detach printed")
-        ->required()
-        ->option_text("CALL");
-    command->footer(
-        "Exit code: 0 fine, also when the call still runs, 1 a cell failed, 2 usage or a refused\n"
-        "request (no such call), 3 the daemon did not answer.");
-    command->callback([options, run, exit_code] { *exit_code = run(*options); });
-    return command;
-  };
-  CLI::App* wait =
-      add("wait", "Wait for a call of cellar eval --detach to end, and take its result", Wait);
-  AddJsonFlag(*wait, *options);
-  wait->add_option("--limit", options->limit,
-                   "Seconds to wait at most; then show what there is so far, as cellar tail does")
-      ->check(CLI::Range(0.0, 86400.0))
-      ->option_text("SECONDS");
-  AddJsonFlag(*add("tail", "Show what a call of cellar eval --detach has done", Tail), *options);
-  add("cancel", "End a call of cellar eval --detach, whether it runs or waits", Cancel);
+  AddWait(app, exit_code);
+  AddTail(app, exit_code);
+  AddCancel(app, exit_code);
 }
 
 }  // namespace cellar::host
