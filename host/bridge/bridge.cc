@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/base/json_text.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
@@ -22,10 +23,6 @@ constexpr size_t kMaxAnswer = 64u << 20;
 uint64_t NextNumber() {
   static std::atomic<uint64_t> next = 1;
   return next++;
-}
-
-std::string Dump(const nlohmann::json& value) {
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 // Who answers where nobody was given to.
@@ -53,7 +50,7 @@ std::string ToolsJson(BridgeProvider& provider) {
                     {"description", tool.description},
                     {"schema", schema.is_object() ? std::move(schema) : nlohmann::json::object()}});
   }
-  return Dump(list);
+  return JsonText(list);
 }
 
 // Tokens are counted: cells see 100, and not 100.0.
@@ -64,9 +61,9 @@ nlohmann::json TokensJson(double tokens) {
 }
 
 std::string BudgetJson(const BridgeBudget& budget) {
-  return Dump({{"total", budget.total ? TokensJson(*budget.total) : nullptr},
-               {"hard", budget.hard},
-               {"spent", TokensJson(budget.spent)}});
+  return JsonText(nlohmann::json{{"total", budget.total ? TokensJson(*budget.total) : nullptr},
+                                 {"hard", budget.hard},
+                                 {"spent", TokensJson(budget.spent)}});
 }
 
 wire::BridgeAnswer ToWire(uint64_t number, BridgeAnswer answer) {

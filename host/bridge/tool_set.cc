@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "host/base/json_text.h"
 
 namespace cellar::host {
 namespace {
@@ -26,7 +27,7 @@ ToolSet::Function ToolSet::Plain(PlainFunction function) {
     if (args.is_discarded()) return reply({.error = "the arguments are not JSON"});
     absl::StatusOr<nlohmann::json> value = function(args);
     if (!value.ok()) return reply({.error = std::string(value.status().message())});
-    reply({.value = value->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)});
+    reply({.value = JsonText(*value)});
   };
 }
 

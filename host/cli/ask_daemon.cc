@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "host/base/json_text.h"
 #include "host/base/status.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
@@ -41,7 +42,7 @@ int ShowResult(const ordered_json& done, bool json) {
   std::string text = TextIn(result, "text");
   if (json) {
     JsonWriter writer(IsTerminal(STDOUT_FILENO));
-    writer.Json(result.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+    writer.Json(JsonText(result));
     text = writer.Take();
   }
   if (const int lost = WriteOut(text + "\n"); lost != kExitFine) return lost;

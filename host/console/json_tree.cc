@@ -1,5 +1,6 @@
 #include "host/console/json_tree.h"
 
+#include "host/base/json_text.h"
 #include "host/console/text_width.h"
 #include "host/output/printable.h"
 #include "nlohmann/json.hpp"
@@ -13,10 +14,6 @@ constexpr size_t kMaxBytes = 4u << 20;
 constexpr int kOneLine = 60;       // columns
 constexpr size_t kMaxItems = 100;  // of one object or array
 
-std::string Dump(const Json& value) {
-  return value.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
-}
-
 std::string Folded(const Json& value) {
   const bool is_object = value.is_object();
   const std::string count = std::to_string(value.size());
@@ -27,7 +24,7 @@ std::string Folded(const Json& value) {
 
 void Append(const Json& value, int depth, size_t indent, std::string* text) {
   if (!value.is_structured() || value.empty()) {
-    *text += Dump(value);
+    *text += JsonText(value);
     return;
   }
   if (depth == 0) {
@@ -43,7 +40,7 @@ void Append(const Json& value, int depth, size_t indent, std::string* text) {
       *text += "… " + std::to_string(value.size() - shown) + " more\n";
       break;
     }
-    if (value.is_object()) *text += Dump(item.key()) + ": ";
+    if (value.is_object()) *text += JsonText(Json(item.key())) + ": ";
     Append(*item, depth - 1, indent + 1, text);
     *text += shown + 1 < value.size() ? ",\n" : "\n";
   }
@@ -68,7 +65,7 @@ std::optional<std::string> JsonTree(std::string_view text, int depth) {
   if (text.size() > kMaxBytes || IsTooDeep(text)) return std::nullopt;
   const Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!value.is_structured()) return std::nullopt;
-  std::string tree = Dump(value);
+  std::string tree = JsonText(value);
   if (Columns(tree) > kOneLine) {
     tree.clear();
     Append(value, depth, 0, &tree);

@@ -1,5 +1,6 @@
 #include "host/eval/json_writer.h"
 
+#include "host/base/json_text.h"
 #include "host/output/printable.h"
 #include "nlohmann/json.hpp"
 
@@ -57,8 +58,7 @@ JsonWriter& JsonWriter::Key(std::string_view name) {
 }
 
 JsonWriter& JsonWriter::String(std::string_view text) {
-  return Token(WithUnwantedEscaped(
-      json(text).dump(-1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace)));
+  return Token(WithUnwantedEscaped(JsonText(json(text))));
 }
 
 JsonWriter& JsonWriter::Number(int64_t number) { return Token(std::to_string(number)); }

@@ -1,5 +1,6 @@
 #include "host/repl/input_desk.h"
 
+#include "host/base/json_text.h"
 #include "host/bridge/input_call.h"
 #include "nlohmann/json.hpp"
 
@@ -18,8 +19,7 @@ void InputDesk::Start(BridgeCall call, BridgeReply reply) {
 void InputDesk::Answer(const std::optional<std::string>& line) {
   if (requests_.empty()) return;
   const json value = line ? json(*line) : json(nullptr);
-  requests_.front().reply(
-      {.value = value.dump(-1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace)});
+  requests_.front().reply({.value = JsonText(value)});
   requests_.pop_front();
   if (on_change_) on_change_();
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/base/json_text.h"
 #include "host/base/status.h"
 #include "host/serve/call_frames.h"
 #include "host/serve/dial.h"
@@ -267,7 +268,7 @@ void SharedSession::Complete(std::string text, uint32_t cursor, QueryCallback do
   Ask({{"type", "complete"}, {"text", std::move(text)}, {"cursor", cursor}},
       [done = std::move(done)](absl::StatusOr<Frame> frame) mutable {
         if (!frame.ok()) return done(frame.status());
-        done(frame->value("answer", Frame()).dump(-1, ' ', false, Frame::error_handler_t::replace));
+        done(JsonText(frame->value("answer", Frame())));
       });
 }
 

@@ -4,16 +4,13 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "host/base/json_text.h"
 #include "host/serve/frame_fields.h"
 
 namespace cellar::host {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string Dump(const ordered_json& value) {
-  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
 
 ordered_json ObjectIn(const ordered_json& frame, const char* name) {
   auto found = frame.find(name);
@@ -24,7 +21,7 @@ wire::MimeEntry EntryOf(const std::string& mime, const ordered_json& value) {
   wire::MimeEntry entry = {.mime = mime};
   if (!value.is_string()) {
     entry.kind = wire::MimeKind::kJson;
-    entry.data = Dump(value);
+    entry.data = JsonText(value);
     return entry;
   }
   entry.data = value.get<std::string>();
@@ -40,7 +37,7 @@ wire::Display DisplayOf(const ordered_json& frame, wire::DisplayKind kind) {
   wire::Display display = {.kind = FlagIn(frame, "update") ? wire::DisplayKind::kUpdate : kind,
                            .display_id = TextIn(frame, "display_id")};
   const ordered_json metadata = ObjectIn(frame, "metadata");
-  if (!metadata.empty()) display.metadata = Dump(metadata);
+  if (!metadata.empty()) display.metadata = JsonText(metadata);
   const ordered_json data = ObjectIn(frame, "data");
   for (const auto& [mime, value] : data.items()) display.data.push_back(EntryOf(mime, value));
   return display;
@@ -50,7 +47,7 @@ wire::Display StatusOf(const ordered_json& frame) {
   return {.kind = wire::DisplayKind::kStatus,
           .data = {{.mime = "application/x-cellar-status",
                     .kind = wire::MimeKind::kJson,
-                    .data = Dump(ObjectIn(frame, "event"))}}};
+                    .data = JsonText(ObjectIn(frame, "event"))}}};
 }
 
 CellError ErrorOf(const ordered_json& error) {

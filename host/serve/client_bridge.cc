@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "host/base/json_text.h"
 #include "host/bridge/input_call.h"
 #include "nlohmann/json.hpp"
 
@@ -20,7 +21,7 @@ BridgeAnswer LineFrom(BridgeAnswer answer) {
   if (!line.is_string()) return {.error = "the client answered input() with what is no text"};
   auto& text = line.get_ref<std::string&>();
   if (!text.ends_with('\n')) text += '\n';
-  return {.value = line.dump(-1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace)};
+  return {.value = JsonText(line)};
 }
 
 }  // namespace

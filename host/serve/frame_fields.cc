@@ -1,6 +1,7 @@
 #include "host/serve/frame_fields.h"
 
 #include "absl/strings/str_cat.h"
+#include "host/base/json_text.h"
 #include "host/serve/request.h"
 
 namespace cellar::host {
@@ -38,7 +39,7 @@ void AddOpening(const SessionOpening& opening, ordered_json& request) {
 }
 
 absl::StatusOr<std::string> LineOf(const ordered_json& request) {
-  std::string line = request.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  std::string line = JsonText(request);
   if (line.size() > kMaxLineBytes) {
     return absl::InvalidArgumentError(absl::StrCat("the request has ", line.size(),
                                                    " bytes as JSON, and may have ", kMaxLineBytes));

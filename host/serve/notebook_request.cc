@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "host/base/json_text.h"
 #include "host/base/status.h"
 #include "host/eval/call.h"
 #include "host/eval/call_fields.h"
@@ -103,7 +104,7 @@ std::string PythonLiteral(const json& value) {
       }
       return literal.empty() ? "{}" : literal + "}";
     default:
-      return value.dump(-1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace);
+      return JsonText(value);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "host/base/json_text.h"
 #include "host/base/status.h"
 #include "host/eval/strict_json.h"
 #include "host/serve/field_reader.h"
@@ -23,10 +24,6 @@ constexpr size_t kMaxQueryBytes = size_t{1} << 20;
 constexpr size_t kMaxDepth = 100;
 
 using What = decltype(Request::what);
-
-std::string Dump(const json& value) {
-  return value.dump(-1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace);
-}
 
 absl::StatusOr<What> ReadEval(json& request) {
   FieldReader fields(request);
@@ -71,7 +68,7 @@ absl::StatusOr<What> ReadCancel(json& request) {
   if (!call.is_string() && !call.is_number_integer()) {
     return absl::InvalidArgumentError("call: expected the id of an eval, or a handle");
   }
-  CancelRequest cancel = {.call = {.json = Dump(call)}};
+  CancelRequest cancel = {.call = {.json = JsonText(call)}};
   if (call.is_string()) cancel.handle = call.get<std::string>();
   return cancel;
 }
@@ -155,7 +152,7 @@ absl::Status ReadTool(json value, BridgeTool& tool) {
   }
   if (schema.is_null()) return absl::OkStatus();
   if (!schema.is_object()) return absl::InvalidArgumentError("schema: expected an object");
-  tool.schema = Dump(schema);
+  tool.schema = JsonText(schema);
   return absl::OkStatus();
 }
 
@@ -211,7 +208,7 @@ absl::Status ReadImages(const json& images, BridgeAnswer& answer) {
 absl::StatusOr<What> ReadReply(json& request) {
   FieldReader fields(request);
   const json call = fields.Value("call");
-  ReplyRequest what = {.answer = {.value = Dump(fields.Value("value"))}};
+  ReplyRequest what = {.answer = {.value = JsonText(fields.Value("value"))}};
   const json images = fields.Value("images");
   const json error = fields.Value("error");
   CELLAR_RETURN_IF_ERROR(fields.Finish());
@@ -282,7 +279,7 @@ absl::Status ReadId(json& request, RequestId& id) {
     return absl::InvalidArgumentError("id: expected a string or a whole number");
   }
   if (*found == "") return absl::InvalidArgumentError("id: is empty");
-  std::string text = Dump(*found);
+  std::string text = JsonText(*found);
   if (text.size() > kMaxIdBytes) {
     return absl::InvalidArgumentError(absl::StrCat("id: longer than ", kMaxIdBytes, " bytes"));
   }

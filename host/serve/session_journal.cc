@@ -6,6 +6,7 @@
 
 #include "host/base/atomic_file.h"
 #include "host/base/fds.h"
+#include "host/base/json_text.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
@@ -47,7 +48,7 @@ void SessionJournal::Write() const {
   const int directory = directory_.fd.get();
   UniqueFd file(
       openat(directory, kNewName, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-  const std::string text = json(sessions_).dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = JsonText(json(sessions_));
   if (file && WriteAll(file.get(), text)) renameat(directory, kNewName, directory, kName);
 }
 
