@@ -16,6 +16,12 @@ class AttachTest(AtPrompt, DaemonTest):
     def sessions(self):
         return self.run_cellar("sessions")[1]
 
+    def start_cell(self, code=SLEEP):
+        """Another who runs a cell in the session, when it runs."""
+        other = self.start("eval", "-s", "work", code)
+        self.assertEqual(other.stdout.readline(), b"on\n")
+        return other
+
 
 class Watches(AttachTest):
     def setUp(self):
@@ -206,8 +212,7 @@ class Prompt(AttachTest):
         screen.wait_to_show("\non")
         screen.keys("C-c")
         screen.wait_for("state kept\nwork In [2]:")
-        other = self.start("eval", "-s", "work", SLEEP)
-        self.assertEqual(other.stdout.readline(), b"on\n")
+        other = self.start_cell()
         screen.wait_to_show(f"process {other.pid} runs cell 2:")
         screen.keys("C-c")
         screen.wait_to_show(f"interrupt the cell of eval, process {other.pid}? [y/N]")
@@ -220,8 +225,7 @@ class Prompt(AttachTest):
 
     def test_a_cell_waits_for_that_of_another_and_says_so(self):
         screen = self.screen()
-        other = self.start("eval", "-s", "work", SLEEP)
-        self.assertEqual(other.stdout.readline(), b"on\n")
+        other = self.start_cell()
         screen.wait_for("\non\nwork In [1]:")
         screen.keys("'mine'", "Enter")
         screen.wait_to_show(f"cellar: waits for the cell of eval, process {other.pid}; Ctrl-C gives it up")
@@ -235,8 +239,7 @@ class Prompt(AttachTest):
 
     def test_a_command_waits_for_the_cell_of_another_and_says_so(self):
         screen = self.screen()
-        other = self.start("eval", "-s", "work", SLEEP)
-        self.assertEqual(other.stdout.readline(), b"on\n")
+        other = self.start_cell()
         screen.wait_for("\non\nwork In [1]:")
         screen.enter(":reset", f"drop the state of the cell of eval, process {other.pid}? [y/N]")
         screen.keys("y")
@@ -251,8 +254,7 @@ class Prompt(AttachTest):
         screen = self.screen()
         screen.enter("x = 1", "In [2]:")
         wait_until(lambda: "rewinds to 2" in self.sessions(), "a snapshot")
-        other = self.start("eval", "-s", "work", f"x = 2; {SLEEP}")
-        self.assertEqual(other.stdout.readline(), b"on\n")
+        other = self.start_cell(f"x = 2; {SLEEP}")
         screen.wait_for("\non\nwork In [2]:")
         question = f"work In [2]:\nend the cell of eval, process {other.pid}? [y/N]"
         screen.enter(":undo", question)
@@ -306,8 +308,7 @@ class Prompt(AttachTest):
 
     def test_ctrl_d_leaves_the_cell_of_another_and_asks_nothing(self):
         terminal = self.prompt()
-        other = self.start("eval", "-s", "work", SLEEP)
-        self.assertEqual(other.stdout.readline(), b"on\n")
+        other = self.start_cell()
         terminal.wait_for("on\r\n")
         terminal.send("'mine'\r")
         terminal.wait_for("Ctrl-C gives it up")
