@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -19,9 +20,17 @@ namespace {
 
 DIR* g_proc = nullptr;
 
+// Between two looks at processes that are on their way out, or that cannot be ended.
+constexpr int kFirstPauseMilliseconds = 1;
+constexpr int kLongestPauseMilliseconds = 50;
+
 struct ProcessRow {
   pid_t parent;
   char state;
+  int threads;
+
+  // A process whose main thread has ended shows as dead while its other threads run.
+  bool lives() const { return (state != 'Z' && state != 'X') || threads > 1; }
 };
 
 // One that is dead and not reaped is none.
@@ -47,7 +56,7 @@ std::unordered_map<pid_t, ProcessRow> ReadProcesses() {
     if (fd < 0) {
       // A cell may have taken this process's right to open files. Its children it knows all the
       // same, and theirs become its own when it has killed them.
-      if (errno == EMFILE && IsChild(pid)) processes.emplace(pid, ProcessRow{getpid(), 'R'});
+      if (errno == EMFILE && IsChild(pid)) processes.emplace(pid, ProcessRow{getpid(), 'R', 1});
       continue;
     }
     char text[512];
@@ -58,8 +67,11 @@ std::unordered_map<pid_t, ProcessRow> ReadProcesses() {
     // The command name stands in parentheses and may itself contain any character.
     const char* after_name = std::strrchr(text, ')');
     ProcessRow row;
+    // Fields 3, 4 and 20 of proc(5).
     if (after_name != nullptr &&
-        std::sscanf(after_name + 1, " %c %d", &row.state, &row.parent) == 2) {
+        std::sscanf(after_name + 1,
+                    " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
+                    &row.state, &row.parent, &row.threads) == 3) {
       processes.emplace(pid, row);
     }
   }
@@ -79,14 +91,11 @@ bool IsBelow(pid_t pid, pid_t ancestor, const std::set<pid_t>& kept,
   return false;
 }
 
-// Living descendants (zombies are not).
 std::vector<pid_t> LivingDescendants(const std::set<pid_t>& kept) {
   auto processes = ReadProcesses();
   std::vector<pid_t> living;
   for (const auto& [pid, row] : processes) {
-    if (row.state != 'Z' && row.state != 'X' && IsBelow(pid, getpid(), kept, processes)) {
-      living.push_back(pid);
-    }
+    if (row.lives() && IsBelow(pid, getpid(), kept, processes)) living.push_back(pid);
   }
   return living;
 }
@@ -106,7 +115,7 @@ bool ReapDead(const std::set<pid_t>& kept) {
 std::vector<pid_t> ChildrenOf(pid_t parent) {
   std::vector<pid_t> children;
   for (const auto& [pid, row] : ReadProcesses()) {
-    if (row.parent == parent && row.state != 'Z' && row.state != 'X') children.push_back(pid);
+    if (row.parent == parent && row.lives()) children.push_back(pid);
   }
   return children;
 }
@@ -120,20 +129,21 @@ void BecomeSubreaper() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 void ContinueWhenParentDies() { prctl(PR_SET_PDEATHSIG, SIGCONT); }
 
 void KillDescendants(const std::set<pid_t>& kept) {
+  int pause = kFirstPauseMilliseconds;
   for (int round = 1; ReapDead(kept); ++round) {
-    std::vector<pid_t> living = LivingDescendants(kept);
-    if (living.empty()) {
-      if (!kept.empty()) return;
-      poll(nullptr, 0, 1);  // all that is left are processes on their way out
-      continue;
-    }
+    const std::vector<pid_t> living = LivingDescendants(kept);
     // Those that fork faster than they are found are stopped first. Keepers are among them: should
     // this process be killed before it has killed them, its death lets them go on.
     if (round > 2) {
       for (pid_t pid : living) kill(pid, SIGSTOP);
     }
-    for (pid_t pid : living) kill(pid, SIGKILL);
-    poll(nullptr, 0, 1);
+    // One that runs as another user (a setuid program) is not ours to end.
+    size_t refused = 0;
+    for (pid_t pid : living) refused += kill(pid, SIGKILL) != 0 && errno == EPERM;
+    // Should there be none that lives, all that is left are processes on their way out.
+    if (refused == living.size() && (refused > 0 || !kept.empty())) return;
+    poll(nullptr, 0, pause);
+    pause = std::min(2 * pause, kLongestPauseMilliseconds);
   }
 }
 

@@ -19,7 +19,7 @@ void ContinueWhenParentDies();
 void KeepProcOpen();
 
 // Kills and reaps all descendants except `kept` children and what is below them. Returns when
-// none is left.
+// none is left but those that this process may not signal.
 void KillDescendants(const std::set<pid_t>& kept = {});
 
 // The living children of a process. Reads all of /proc.
