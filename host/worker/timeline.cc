@@ -27,8 +27,8 @@ absl::StatusOr<bool> Timeline::Drain(absl::FunctionRef<void()> deliver_frames) {
   // How full the pipes are is asked before the ring's head: every record that was written before
   // one of those bytes is then in front of the head, and is emitted first. Stopping there also
   // keeps an endless writer from holding up the loop.
-  uint64_t out_end = pipes_[0].read + UnreadBytes(out_fd());
-  uint64_t err_end = pipes_[1].read + UnreadBytes(err_fd());
+  uint64_t out_end = EndOf(pipes_[0]);
+  uint64_t err_end = EndOf(pipes_[1]);
   CELLAR_ASSIGN_OR_RETURN(uint64_t head, reader_.Head());
   bool any = head != reader_.tail();
   deliver_frames();
@@ -41,28 +41,36 @@ absl::StatusOr<bool> Timeline::Drain(absl::FunctionRef<void()> deliver_frames) {
 
 absl::Status Timeline::DrainTo(const wire::Position& position) {
   CELLAR_ASSIGN_OR_RETURN(uint64_t head, reader_.Head());
+  const uint64_t out_end = std::min(position.out, EndOf(pipes_[0]));
+  const uint64_t err_end = std::min(position.err, EndOf(pipes_[1]));
   CELLAR_RETURN_IF_ERROR(DrainRingTo(std::min(position.ring, head)));
-  DrainPipeTo(pipes_[0], position.out);
-  DrainPipeTo(pipes_[1], position.err);
+  DrainPipeTo(pipes_[0], out_end);
+  DrainPipeTo(pipes_[1], err_end);
   Flush();
   return absl::OkStatus();
 }
 
 absl::Status Timeline::DrainRingTo(uint64_t end) {
   if (reader_.tail() >= end) return absl::OkStatus();
+  // A record's position is not to be believed: behind the last byte that is there now, an endless
+  // writer would be read for ever. What a true one names was in the pipe before the record was.
+  const uint64_t out_end = EndOf(pipes_[0]);
+  const uint64_t err_end = EndOf(pipes_[1]);
   while (true) {
     absl::StatusOr<bool> more = reader_.Read(end, record_);
     if (!more.ok()) return more.status();
     if (!*more) break;
     if (record_.pipes) {
-      DrainPipeTo(pipes_[0], record_.pipes->out);
-      DrainPipeTo(pipes_[1], record_.pipes->err);
+      DrainPipeTo(pipes_[0], std::min(record_.pipes->out, out_end));
+      DrainPipeTo(pipes_[1], std::min(record_.pipes->err, err_end));
     }
     Emit(record_.cell, record_.stream, record_.text);
   }
   reader_.Release();
   return absl::OkStatus();
 }
+
+uint64_t Timeline::EndOf(const PipeEnd& pipe) { return pipe.read + UnreadBytes(pipe.fd.get()); }
 
 void Timeline::DrainPipeTo(PipeEnd& pipe, uint64_t offset) {
   std::array<char, kChunkSize> buffer;

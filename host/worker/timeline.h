@@ -45,6 +45,8 @@ class Timeline {
   };
 
   absl::Status DrainRingTo(uint64_t end);
+  // The offset behind the last byte that is in it now.
+  static uint64_t EndOf(const PipeEnd& pipe);
   void DrainPipeTo(PipeEnd& pipe, uint64_t offset);
   void Publish();
   void Emit(uint32_t cell, wire::StreamId stream, std::string_view text);
