@@ -297,7 +297,10 @@ void Worker::OnKeeper() {
   switch ((*message)->type) {
     case wire::MessageType::kKeeperHello: {
       auto hello = wire::Decode<wire::KeeperHello>((*message)->payload);
-      if (!hello || (*message)->fds.size() != 2) return OnKeeperGone();
+      // A cell that has taken the keeper's socket can say anything.
+      if (!hello || hello->worker_pid <= 0 || pid_ > 0 || (*message)->fds.size() != 2) {
+        return OnKeeperGone();
+      }
       pid_ = hello->worker_pid;
       loop_.Cancel(birth_timer_);
       keeper_is_clear_ = false;
@@ -352,8 +355,8 @@ void Worker::OnKeeperGone() {
   if (!exit_.reason.empty() && !exit_known_) {
     exit_.reason = "ended: " + exit_.reason;
   } else if (!exit_known_) {
-    SetReason(pid_ < 0 ? why_not_started_()
-                       : absl::UnavailableError("ended because its keeper was killed"));
+    SetReason(why_not_started_ ? why_not_started_()
+                               : absl::UnavailableError("ended because its keeper was killed"));
   }
   Finish();
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "host/wire/keeper_messages.h"
 #include "tests/worker/worker_test.h"
 
 namespace cellar::testing {
@@ -220,6 +221,32 @@ for line in open('/proc/self/maps'):
 )");
   ExpectDeath(outcome, "died of SIGKILL");
   ExpectFreshSession();
+}
+
+TEST_F(DeathTest, WhatACellSaysInTheNameOfItsKeeperIsTheWorkersEndAndNotTheHosts) {
+  for (const char* worker_pid : {"-5", "0", "os.getpid()"}) {
+    CellOutcome outcome =
+        Run(absl::StrCat(R"(
+import array, ctypes, os, socket, struct, time
+libc = ctypes.CDLL(None)
+pidfd_open, pidfd_getfd = 434, 438
+keeper = libc.syscall(pidfd_open, os.getppid(), 0)
+for name in os.listdir(f'/proc/{os.getppid()}/fd'):
+    if os.readlink(f'/proc/{os.getppid()}/fd/{name}').startswith('socket:'):
+        to_host = socket.socket(fileno=libc.syscall(pidfd_getfd, keeper, int(name), 0))
+fds = array.array('i', [libc.syscall(pidfd_open, os.getpid(), 0), keeper])
+KEEPER_HELLO = )",
+                         static_cast<int>(wire::KeeperHello::kType), R"(
+to_host.sendmsg([struct.pack('<Hi', KEEPER_HELLO, )",
+                         worker_pid, R"()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+time.sleep(0.1)
+to_host.send(bytes([255, 255]))  # what no keeper says
+time.sleep(30)
+)"));
+    if (!outcome.death) GTEST_SKIP() << "a cell may not take its keeper's socket here";
+    ExpectDeath(outcome, "ended because its keeper was killed");
+    Run("x = 'kept'");
+  }
 }
 
 TEST_F(DeathTest, AWorkerThatDiesAgainAndAgainIsReplacedAgainAndAgain) {
