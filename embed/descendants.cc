@@ -147,4 +147,8 @@ void KillDescendants(const std::set<pid_t>& kept) {
   }
 }
 
+void KillLivingDescendants(const std::set<pid_t>& kept) {
+  for (pid_t pid : LivingDescendants(kept)) kill(pid, SIGKILL);
+}
+
 }  // namespace cellar::embed

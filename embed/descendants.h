@@ -22,6 +22,9 @@ void KeepProcOpen();
 // none is left but those that this process may not signal.
 void KillDescendants(const std::set<pid_t>& kept = {});
 
+// Kills what lives of them now, once; reaps nothing and does not wait.
+void KillLivingDescendants(const std::set<pid_t>& kept);
+
 // The living children of a process. Reads all of /proc.
 std::vector<pid_t> ChildrenOf(pid_t parent);
 

@@ -22,6 +22,11 @@
 namespace cellar::embed {
 namespace {
 
+// A worker that was killed and is held by a debugger, or inside the kernel, is not waited for any
+// longer.
+constexpr int kEndOfWorkerMilliseconds = 500;
+constexpr int kLookMilliseconds = 20;
+
 class Keeper {
  public:
   Keeper(pid_t worker, UniqueFd host, int host_alive)
@@ -49,7 +54,7 @@ class Keeper {
   // One round; false when the session is over.
   bool Serve() {
     // What the host said before the worker ended comes first: a snapshot to be kept, perhaps.
-    const pid_t ended = worker_ != 0 && WorkerHasEnded(WNOHANG) ? worker_ : 0;
+    const pid_t ended = worker_ != 0 && WorkerHasEnded() ? worker_ : 0;
     while (IsReadable(host_.get())) {
       if (!HandleMessage()) return false;
     }
@@ -81,7 +86,7 @@ class Keeper {
   void EndWorker() {
     kill(-worker_, SIGKILL);
     kill(worker_, SIGKILL);  // just forked, it may have no group yet
-    WorkerHasEnded(0);
+    AwaitEndOfWorker();
     worker_ = 0;
     ReportExit();
     if (asleep_.empty()) return;
@@ -89,10 +94,28 @@ class Keeper {
     (void)wire::SendControl(host_.get(), wire::Cleared{});
   }
 
-  void Clear() {
+  void AwaitEndOfWorker() {
+    for (int waited = 0; !WorkerHasEnded(); waited += kLookMilliseconds) {
+      if (waited >= kEndOfWorkerMilliseconds) {
+        exit_ = {};
+        exit_.si_code = CLD_KILLED;
+        exit_.si_status = SIGKILL;
+        return;
+      }
+      // What a debugger holds ends when that does; it may be one that a cell has started.
+      if (waited > 0) KillLivingDescendants(Kept());
+      pollfd child = {signals_.get(), POLLIN, 0};
+      poll(&child, 1, kLookMilliseconds);
+      DrainSignals();
+    }
+  }
+
+  void Clear() { KillDescendants(Kept()); }
+
+  std::set<pid_t> Kept() const {
     std::set<pid_t> kept = Keepers();
     kept.insert(asleep_.begin(), asleep_.end());
-    KillDescendants(kept);
+    return kept;
   }
 
   std::set<pid_t> Keepers() const {
@@ -111,10 +134,10 @@ class Keeper {
     return true;
   }
 
-  // Looks without reaping; waits unless `flags` has WNOHANG.
-  bool WorkerHasEnded(int flags) {
+  // Looks without reaping and without waiting.
+  bool WorkerHasEnded() {
     exit_ = {};
-    waitid(P_PID, static_cast<id_t>(worker_), &exit_, WEXITED | WNOWAIT | flags);
+    waitid(P_PID, static_cast<id_t>(worker_), &exit_, WEXITED | WNOWAIT | WNOHANG);
     return exit_.si_pid != 0;
   }
 

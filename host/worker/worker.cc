@@ -16,7 +16,8 @@
 namespace cellar::host {
 namespace {
 
-// Between a worker's death and the keeper's word on how it died, on a machine that may be busy.
+// Between a worker's death, or the order to end it, and the keeper's word on how it died, on a
+// machine that may be busy.
 constexpr absl::Duration kExitReport = absl::Seconds(2);
 // Between the end of its channel and its own end.
 constexpr absl::Duration kEndOfWorker = absl::Milliseconds(200);
@@ -121,8 +122,15 @@ void Worker::Kill() {
   (void)wire::SendControl(ends_.keeper.get(), wire::Kill{.worker_pid = std::max(pid_, 0)});
   // Not left to the keeper alone: it may be stopped again.
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
+  if (finished_) return;
   // Whoever was to fork it may be stopped too. When it goes on, it finds that the host has left.
-  if (pid_ < 0 && !finished_) EndUnborn(kEndOfWorker, "was ended before it had started");
+  if (pid_ < 0) return EndUnborn(kEndOfWorker, "was ended before it had started");
+  // It may be beyond any signal: inside the kernel, or held by a debugger.
+  if (exit_timer_ != 0) return;
+  exit_timer_ = loop_.After(kExitReport, [this] {
+    if (exit_.reason.empty()) exit_.reason = "was killed, and has not ended yet";
+    Finish();
+  });
 }
 
 void Worker::GiveUp() {
@@ -346,6 +354,7 @@ void Worker::OnPidfd() {
   loop_.Unwatch(pidfd_.get());
   if (exit_known_ || finished_) return;
   ContinueKeeper();
+  loop_.Cancel(exit_timer_);
   exit_timer_ = loop_.After(kExitReport, [this] { OnKeeperGone(); });
 }
 

@@ -249,6 +249,37 @@ time.sleep(30)
   }
 }
 
+TEST_F(DeathTest, AWorkerThatIsHeldByADebuggerOfItsOwnEndsWithIt) {
+  constexpr int kNoOptions = 0, kTraceExit = 0x40;
+  for (int options : {kNoOptions, kTraceExit}) {
+    CellOutcome seized = Run(absl::StrCat(R"(
+import ctypes, os, time
+libc = ctypes.CDLL(None)
+PTRACE_SEIZE, PR_SET_PTRACER = 0x4206, 0x59616d61
+libc.ptrace.argtypes = [ctypes.c_long] * 4
+libc.prctl(PR_SET_PTRACER, ctypes.c_long(-1))
+read, write = os.pipe()
+if not os.fork():
+    os.setsid()
+    os.write(write, str(libc.ptrace(PTRACE_SEIZE, os.getppid(), 0, )",
+                                          options, R"()).encode())
+    while True: time.sleep(1000)
+os.read(read, 2)
+)"));
+    if (seized.result() != "b'0'") GTEST_SKIP() << "a cell may not trace here";
+    StartedCell cell(session(),
+                     "print('ready\\n', end='')\nwhile True:\n"
+                     "  try: time.sleep(1000)\n  except KeyboardInterrupt: pass");
+    cell.WaitFor("ready");
+    const absl::Time start = absl::Now();
+    session().Interrupt();
+    session().Interrupt();
+    EXPECT_EQ(cell.Join().state, StateAfter::kLost);
+    EXPECT_LT(absl::Now() - start, kSlowness * absl::Milliseconds(1500));
+    EXPECT_THAT(Run("x = 'kept'; 1"), ResultIs("1"));
+  }
+}
+
 TEST_F(DeathTest, AWorkerThatDiesAgainAndAgainIsReplacedAgainAndAgain) {
   for (int i = 0; i < 20; ++i) {
     CellOutcome outcome = Run("import os\nos._exit(1)");
