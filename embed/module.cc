@@ -148,6 +148,7 @@ void SendDisplay(int kind, uint32_t cell, const py::list& entries, const py::byt
                            .metadata = metadata,
                            .display_id = display_id};
   for (const py::handle& item : entries) {
+    if (display.data.size() == wire::kMaxListItems) break;
     auto [mime, mime_kind, data] = item.cast<std::tuple<std::string, int, py::bytes>>();
     display.data.push_back({mime, static_cast<wire::MimeKind>(mime_kind), data});
   }

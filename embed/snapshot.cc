@@ -68,6 +68,14 @@ std::vector<std::string> SharedMemory() {
   return phrases;
 }
 
+void Add(Inheritance& inheritance, const std::vector<std::string>& phrases) {
+  for (const std::string& phrase : phrases) {
+    if (inheritance.not_carried.size() == wire::kMaxListItems) return;
+    // They name files and processes, whose names are any bytes.
+    inheritance.not_carried.push_back(ReplaceInvalidUtf8(phrase));
+  }
+}
+
 Inheritance Examine(const CopyContext& context, const CopyRequest& request) {
   Output& output = Worker().output;
   std::set<int> own = context.own_fds;
@@ -79,18 +87,11 @@ Inheritance Examine(const CopyContext& context, const CopyRequest& request) {
   Inheritance inheritance = {.fds = ListUserFds(own, output.out_inode(), output.err_inode()),
                              .original = getpid()};
   for (const std::string& name : context.threads) {
-    inheritance.not_carried.push_back("the thread " + name);
+    Add(inheritance, {"the thread " + name});
   }
   siginfo_t info;
   inheritance.had_children = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
   return inheritance;
-}
-
-void Add(Inheritance& inheritance, const std::vector<std::string>& phrases) {
-  // They name files and processes, whose names are any bytes.
-  for (const std::string& phrase : phrases) {
-    inheritance.not_carried.push_back(ReplaceInvalidUtf8(phrase));
-  }
 }
 
 // In the copy: it has time for what would hold up the original.

@@ -2,7 +2,9 @@
 // a 32-bit length, structures field by field. A message names its fields once, in `Fields`, for
 // both directions.
 //
-// Decoding takes any bytes: it never reads past them, and memory stays in proportion to them.
+// Decoding takes any bytes: it never reads past them, and memory stays in proportion to them. A
+// list of more than kMaxListItems is refused: empty items take many times the memory of their
+// bytes.
 #pragma once
 
 #include <bit>
@@ -18,6 +20,8 @@
 namespace cellar::wire {
 
 static_assert(std::endian::native == std::endian::little, "the wire format is the memory format");
+
+inline constexpr uint32_t kMaxListItems = 65'536;
 
 template <typename T>
 concept Scalar = std::is_arithmetic_v<T> || std::is_enum_v<T>;
@@ -94,6 +98,7 @@ class Decoder {
   void Read(std::vector<T>& list) {
     uint32_t size = 0;
     Read(size);
+    if (size > kMaxListItems) ok_ = false;
     // Not reserved: the count is not to be believed before the items are there. Each takes a byte
     // or more.
     for (uint32_t i = 0; i < size && ok_; ++i) Read(list.emplace_back());

@@ -66,5 +66,12 @@ TEST(MessagesTest, AListThatClaimsBillionsOfItemsIsRefusedWithoutMakingThem) {
   EXPECT_FALSE(Decode<Start>(bytes).has_value());
 }
 
+TEST(MessagesTest, AListOfMillionsOfEmptyItemsIsRefused) {
+  Hello hello = {.not_carried = std::vector<std::string>(kMaxListItems)};
+  EXPECT_TRUE(Decode<Hello>(Encode(hello)).has_value());
+  hello.not_carried.emplace_back();
+  EXPECT_FALSE(Decode<Hello>(Encode(hello)).has_value());
+}
+
 }  // namespace
 }  // namespace cellar::wire
