@@ -127,8 +127,11 @@ py::list Receive() {
         requests.append(py::make_tuple("exit"));
         break;
       case wire::MessageType::kCopy:
-        if (auto m = wire::Decode<wire::Copy>(message.payload);
-            m && message.fds.size() == wire::CopyFdCount(m->kind)) {
+        if (auto m = wire::Decode<wire::Copy>(message.payload)) {
+          if (message.fds.size() != wire::CopyFdCount(m->kind)) {
+            Send(wire::Copied{.request = m->request, .error = wire::kNoDescriptors});
+            break;
+          }
           g_copy_request = CopyRequest{.message = *m, .fds = std::move(message.fds)};
           requests.append(py::make_tuple("copy"));
         }

@@ -239,9 +239,12 @@ CopyRequest Sleep() {
       auto copy = message.type == static_cast<uint16_t>(wire::MessageType::kCopy)
                       ? wire::Decode<wire::Copy>(message.payload)
                       : std::nullopt;
-      if (copy && message.fds.size() == wire::CopyFdCount(copy->kind)) {
+      if (!copy) continue;
+      if (message.fds.size() == wire::CopyFdCount(copy->kind)) {
         return {.message = *copy, .fds = std::move(message.fds)};
       }
+      channel.Send(wire::MessageFrame(
+          wire::Copied{.request = copy->request, .error = wire::kNoDescriptors}));
     }
   }
 }

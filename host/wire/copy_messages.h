@@ -58,6 +58,9 @@ struct Copied {
                      self.fork_us)
 };
 
+// The error of a Copy whose descriptors did not arrive: cells have opened all that the process may.
+inline constexpr char kNoDescriptors[] = "no descriptors are free";
+
 // Says how much memory those processes hold. Only to a snapshot, which has nothing else to do.
 struct Measure {
   static constexpr MessageType kType = MessageType::kMeasure;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "tests/library/leftovers.h"
 #include "tests/snapshot/snapshot_test.h"
 
 namespace cellar::testing {
@@ -137,6 +138,20 @@ TEST_F(AlwaysTest, TakesOneBeforeTheFirstCellToo) {
   EXPECT_EQ(Run("import os\nos.abort()").state_detail,
             "died of SIGABRT in <cell 1> line 2; state is that of before cell 1");
   EXPECT_THAT(Kept(), ElementsAre(1u));
+}
+
+TEST_F(AlwaysTest, ACellThatHasOpenedAllFilesItMayIsNoReasonToWaitForASnapshot) {
+  Run("import os, resource\n"
+      "resource.setrlimit(resource.RLIMIT_NOFILE, (512, "
+      "resource.getrlimit(resource.RLIMIT_NOFILE)[1]))\n"
+      "files = []\n"
+      "try:\n  while True: files.append(os.open('/dev/null', 0))\nexcept OSError: pass");
+  const auto open_before = CountOpenFds();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(Run("1"), ResultIs("1"));
+    EXPECT_THAT(Status().note, HasSubstr("no descriptors are free"));
+  }
+  EXPECT_LE(CountOpenFds(), open_before) << "what was made for a copy is still open";
 }
 
 class LittleMemoryTest : public PolicyTest {
