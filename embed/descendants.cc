@@ -128,6 +128,13 @@ void BecomeSubreaper() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 // rules out SIGKILL, but SIGCONT is nothing to a process that runs.
 void ContinueWhenParentDies() { prctl(PR_SET_PDEATHSIG, SIGCONT); }
 
+// Signal-driven I/O with SIGCONT in the place of SIGIO (F_SETSIG in fcntl(2)).
+void ContinueWhenSocketStirs(int socket) {
+  fcntl(socket, F_SETOWN, getpid());
+  fcntl(socket, F_SETSIG, SIGCONT);
+  fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_ASYNC);
+}
+
 void KillDescendants(const std::set<pid_t>& kept) {
   int pause = kFirstPauseMilliseconds;
   for (int round = 1; ReapDead(kept); ++round) {

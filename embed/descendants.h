@@ -15,6 +15,9 @@ void BecomeSubreaper();
 // Whoever is to end others goes on when its parent dies, should it have been stopped: it would not
 // see the end of the host otherwise.
 void ContinueWhenParentDies();
+// The same when `socket` to the host closes, and whenever something arrives on it: the parent may
+// have died before this process was stopped. For a socket that no other process holds.
+void ContinueWhenSocketStirs(int socket);
 // So that descendants are found also when no more files can be opened; once, in the process itself.
 void KeepProcOpen();
 

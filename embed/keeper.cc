@@ -39,6 +39,7 @@ class Keeper {
     sigprocmask(SIG_BLOCK, &child, nullptr);
     signals_.reset(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
     KeepProcOpen();
+    ContinueWhenSocketStirs(host_.get());
     if (!SayHello()) {
       kill(worker_, SIGKILL);  // or it would run the cell that waits in its channel
       _exit(1);                // the host sees the socket's end
@@ -272,6 +273,9 @@ void RunKeeper(pid_t worker, UniqueFd host, int host_alive) {
   prctl(PR_SET_NAME, wire::kKeeperName);
   ContinueWhenParentDies();
   Keeper(worker, std::move(host), host_alive).Run();
+  // The keeper of its origin has no socket any more when it only waits for branches to end, and may
+  // have been stopped.
+  kill(getppid(), SIGCONT);
   _exit(0);
 }
 

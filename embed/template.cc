@@ -255,6 +255,7 @@ class Template {
 void RunTemplate(const wire::Start& start, UniqueFd control, UniqueFd host_alive) {
   prctl(PR_SET_NAME, "cellar-template");
   ContinueWhenParentDies();
+  ContinueWhenSocketStirs(control.get());
   Template self(std::move(control), std::move(host_alive));
   self.StartPython(start);
   self.Serve();

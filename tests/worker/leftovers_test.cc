@@ -224,6 +224,19 @@ TEST_F(KilledHostTest, LeavesNothingOfAKeeperThatWasStoppedAndWhoseTemplateWasKi
   ExpectNothingLeft(1 + 2);
 }
 
+TEST_F(KilledHostTest, LeavesNothingOfAKeeperThatWasStoppedAfterItsTemplateWasKilled) {
+  Start({kSleeping});
+  const pid_t its_template = TemplateOf(holder_.pid);
+  const std::set<pid_t> keepers = ChildrenOf(its_template);
+  ASSERT_EQ(keepers.size(), 1u) << Describe(keepers);
+  ASSERT_EQ(kill(its_template, SIGKILL), 0);
+  ASSERT_TRUE(AllGone({its_template}, kLimit));
+  ASSERT_TRUE(Eventually([&] { return StatOf(*keepers.begin())->parent != its_template; }));
+  ASSERT_EQ(kill(*keepers.begin(), SIGSTOP), 0);
+  ASSERT_TRUE(Eventually([&] { return StatOf(*keepers.begin())->state == 'T'; }));
+  ExpectNothingLeft(1 + 2);
+}
+
 // --- one of the others is killed ----------------------------------------------------------------
 
 class KilledProcessTest : public WorkerTest {
