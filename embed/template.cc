@@ -131,6 +131,8 @@ class Template {
 
   bool GiveToSpare(const std::vector<UniqueFd>& fds) {
     UniqueFd spare = std::move(spare_);
+    // Somebody may have stopped it. One that was collected has left its number to others.
+    if (keepers_.contains(spare_pid_)) kill(spare_pid_, SIGCONT);
     return spare && SendFds(spare.get(), fds);
   }
 
@@ -138,7 +140,7 @@ class Template {
     absl::StatusOr<std::pair<UniqueFd, UniqueFd>> sockets = MakeSocketPair(SOCK_SEQPACKET);
     if (!sockets.ok()) return;
     auto& [ours, theirs] = *sockets;
-    ForkKeeper(signals, [&] {
+    spare_pid_ = ForkKeeper(signals, [&] {
       ours.reset();
       BeSpare(std::move(theirs));
     });
@@ -197,6 +199,7 @@ class Template {
     if (fds[1].revents != 0) _exit(0);
     std::vector<UniqueFd> received = ReceiveFds(std::move(template_socket), wire::kForkFdCount);
     UniqueFd host = TakeKeeperFd(received);
+    if (worker > 0) kill(worker, SIGCONT);  // it may have been stopped too
     // Should the worker be gone, there is time for another.
     if (worker < 0 || !SendFds(ours.get(), received))
       BeKeeper(std::move(received), std::move(host));
@@ -246,6 +249,7 @@ class Template {
   UniqueFd host_alive_;
   std::set<pid_t> keepers_;
   UniqueFd spare_;  // socket of a keeper that waits for a session, with its worker
+  pid_t spare_pid_ = -1;
   int sessions_started_ = 0;
   bool rehearsed_ = false;
 };

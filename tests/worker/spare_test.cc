@@ -73,6 +73,18 @@ TEST_F(SpareTest, AKilledSpareIsNotMissed) {
   }
 }
 
+TEST_F(SpareTest, AStoppedSpareDoesNotHoldUpTheNextSession) {
+  for (size_t victim = 0; victim < 2; ++victim) {  // the keeper, then the worker
+    InNewSession("1");
+    InNewSession("1");
+    ASSERT_TRUE(Eventually([] { return Spares().size() == 2; }));
+    kill(Spares()[victim], SIGSTOP);
+    const absl::Time start = absl::Now();
+    EXPECT_EQ(InNewSession("6 * 7"), "42");
+    EXPECT_LT(absl::Now() - start, kSlowness * absl::Seconds(5));
+  }
+}
+
 TEST_F(SpareTest, SessionsDrawTheirOwnRandomNumbers) {
   const std::string draw = "import random, uuid\nrandom.random(), uuid.uuid4()";
   EXPECT_NE(InNewSession(draw), InNewSession(draw));
