@@ -57,6 +57,7 @@ Snapshot::~Snapshot() {
   if (!channel_) return;
   loop_.Unwatch(channel_.get());
   // One that has not spoken yet ends when it finds its channel closed.
+  Continue();
   if (confirmed_ && pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
 }
 
@@ -101,9 +102,9 @@ absl::StatusOr<std::unique_ptr<Worker>> BranchWorker(EventLoop& loop, Worker& so
   return worker;
 }
 
-// A cell may have stopped it; then it could not do what it is asked to.
+// A cell may have stopped it, also before it could speak; then it could not do what it is asked to.
 void Snapshot::Continue() {
-  if (confirmed_ && pidfd_) SignalPidfd(pidfd_.get(), SIGCONT);
+  if (pidfd_) SignalPidfd(pidfd_.get(), SIGCONT);
 }
 
 void Snapshot::Measure(const std::vector<int32_t>& pids, MeasureCallback done) {

@@ -137,13 +137,21 @@ TEST_F(RestoreTest, ToTheSnapshotBeforeOneThatDoesNotWake) {
 TEST_F(RestoreTest, ToASnapshotThatWasStopped) {
   const pid_t keeper = std::stoi(Evaluate("import os; os.getppid()"));
   Run("x.append(3)");
-  const std::set<pid_t> before = SnapshotsBelow(keeper);
+  // They have their name a moment after they were made.
+  std::set<pid_t> before;
+  ASSERT_TRUE(Eventually([&] {
+    before = SnapshotsBelow(keeper);
+    return before.size() == session().Snapshots()->kept.size();
+  }));
   StartedCell cell(session(), "import time\nprint(os.getpid(), 'ready')\ntime.sleep(100)");
   cell.WaitFor("ready");
-  std::set<pid_t> newest = SnapshotsBelow(keeper);
-  for (const pid_t pid : before) newest.erase(pid);
-  ASSERT_EQ(newest.size(), 1u);
-  kill(*newest.begin(), SIGSTOP);
+  std::set<pid_t> newest;
+  EXPECT_TRUE(Eventually([&] {
+    newest = SnapshotsBelow(keeper);
+    for (const pid_t pid : before) newest.erase(pid);
+    return newest.size() == 1;
+  }));
+  if (!newest.empty()) kill(*newest.begin(), SIGSTOP);
   kill(std::stoi(cell.text()), SIGKILL);
   EXPECT_EQ(cell.Join().state_detail, "died of SIGKILL; state is that of before cell 4");
   EXPECT_EQ(Evaluate("x"), "[1, 2, 3]");
