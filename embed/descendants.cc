@@ -24,8 +24,11 @@ DIR* g_proc = nullptr;
 constexpr int kFirstPauseMilliseconds = 1;
 constexpr int kLongestPauseMilliseconds = 50;
 
+constexpr int kDeepest = 10'000;  // from a process to an ancestor
+
 struct ProcessRow {
   pid_t parent;
+  pid_t session;
   char state;
   int threads;
 
@@ -56,7 +59,9 @@ std::unordered_map<pid_t, ProcessRow> ReadProcesses() {
     if (fd < 0) {
       // A cell may have taken this process's right to open files. Its children it knows all the
       // same, and theirs become its own when it has killed them.
-      if (errno == EMFILE && IsChild(pid)) processes.emplace(pid, ProcessRow{getpid(), 'R', 1});
+      if (errno == EMFILE && IsChild(pid)) {
+        processes.emplace(pid, ProcessRow{getpid(), getsid(pid), 'R', 1});
+      }
       continue;
     }
     char text[512];
@@ -67,11 +72,11 @@ std::unordered_map<pid_t, ProcessRow> ReadProcesses() {
     // The command name stands in parentheses and may itself contain any character.
     const char* after_name = std::strrchr(text, ')');
     ProcessRow row;
-    // Fields 3, 4 and 20 of proc(5).
+    // Fields 3, 4, 6 and 20 of proc(5).
     if (after_name != nullptr &&
         std::sscanf(after_name + 1,
-                    " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
-                    &row.state, &row.parent, &row.threads) == 3) {
+                    " %c %d %*s %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
+                    &row.state, &row.parent, &row.session, &row.threads) == 4) {
       processes.emplace(pid, row);
     }
   }
@@ -81,7 +86,7 @@ std::unordered_map<pid_t, ProcessRow> ReadProcesses() {
 
 bool IsBelow(pid_t pid, pid_t ancestor, const std::set<pid_t>& kept,
              const std::unordered_map<pid_t, ProcessRow>& processes) {
-  for (int depth = 0; depth < 10'000; ++depth) {
+  for (int depth = 0; depth < kDeepest; ++depth) {
     if (kept.contains(pid)) return false;
     auto row = processes.find(pid);
     if (row == processes.end()) return false;
@@ -100,7 +105,51 @@ std::vector<pid_t> LivingDescendants(const std::set<pid_t>& kept) {
   return living;
 }
 
-// Reaps whatever is dead, but for those that are kept. False when there is no child left at all.
+// Those of a session, and those below them that have left it.
+std::vector<pid_t> LivingOfSession(pid_t leader) {
+  auto processes = ReadProcesses();
+  const auto belongs = [&](pid_t pid) {
+    for (int depth = 0; depth < kDeepest; ++depth) {
+      auto row = processes.find(pid);
+      if (row == processes.end()) return false;
+      if (row->second.session == leader) return true;
+      pid = row->second.parent;
+    }
+    return false;
+  };
+  std::vector<pid_t> living;
+  for (const auto& [pid, row] : processes) {
+    if (row.lives() && belongs(pid)) living.push_back(pid);
+  }
+  return living;
+}
+
+// Kills again and again, with longer and longer pauses.
+class Rounds {
+ public:
+  // False when there is none that may be signalled.
+  bool Kill(const std::vector<pid_t>& living) {
+    // Those that fork faster than they are found are stopped first. Keepers are among them: should
+    // this process be killed before it has killed them, its death lets them go on.
+    if (++round_ > 2) {
+      for (pid_t pid : living) kill(pid, SIGSTOP);
+    }
+    // One that runs as another user (a setuid program) is not ours to end.
+    size_t refused = 0;
+    for (pid_t pid : living) refused += kill(pid, SIGKILL) != 0 && errno == EPERM;
+    return refused < living.size();
+  }
+  void Pause() {
+    poll(nullptr, 0, pause_);
+    pause_ = std::min(2 * pause_, kLongestPauseMilliseconds);
+  }
+
+ private:
+  int round_ = 0;
+  int pause_ = kFirstPauseMilliseconds;
+};
+
+// Reaps whatever is dead but for those that are kept. False when there is no child left at all.
 bool ReapDead(const std::set<pid_t>& kept) {
   while (true) {
     siginfo_t info = {};
@@ -136,21 +185,15 @@ void ContinueWhenSocketStirs(int socket) {
 }
 
 void KillDescendants(const std::set<pid_t>& kept) {
-  int pause = kFirstPauseMilliseconds;
-  for (int round = 1; ReapDead(kept); ++round) {
+  for (Rounds rounds; ReapDead(kept); rounds.Pause()) {
     const std::vector<pid_t> living = LivingDescendants(kept);
-    // Those that fork faster than they are found are stopped first. Keepers are among them: should
-    // this process be killed before it has killed them, its death lets them go on.
-    if (round > 2) {
-      for (pid_t pid : living) kill(pid, SIGSTOP);
-    }
-    // One that runs as another user (a setuid program) is not ours to end.
-    size_t refused = 0;
-    for (pid_t pid : living) refused += kill(pid, SIGKILL) != 0 && errno == EPERM;
     // Should there be none that lives, all that is left are processes on their way out.
-    if (refused == living.size() && (refused > 0 || !kept.empty())) return;
-    poll(nullptr, 0, pause);
-    pause = std::min(2 * pause, kLongestPauseMilliseconds);
+    if (!rounds.Kill(living) && (!living.empty() || !kept.empty())) return;
+  }
+}
+
+void KillSession(pid_t leader) {
+  for (Rounds rounds; rounds.Kill(LivingOfSession(leader)); rounds.Pause()) {
   }
 }
 

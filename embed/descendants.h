@@ -28,6 +28,10 @@ void KillDescendants(const std::set<pid_t>& kept = {});
 // Kills what lives of them now, once; reaps nothing and does not wait.
 void KillLivingDescendants(const std::set<pid_t>& kept);
 
+// Kills every process of the session (setsid(2)) that `leader` has led, and what is below them;
+// reaps nothing. The leader must not have been reaped: its number is not another's then.
+void KillSession(pid_t leader);
+
 // The living children of a process. Reads all of /proc.
 std::vector<pid_t> ChildrenOf(pid_t parent);
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <map>
 #include <set>
 
 #include "embed/descendants.h"
@@ -47,7 +46,7 @@ class Keeper {
     while (Serve()) {
     }
     if (worker_ != 0) EndWorker();
-    KillDescendants(Keepers());
+    KillDescendants(branches_);
     AwaitBranches();
   }
 
@@ -114,15 +113,9 @@ class Keeper {
   void Clear() { KillDescendants(Kept()); }
 
   std::set<pid_t> Kept() const {
-    std::set<pid_t> kept = Keepers();
+    std::set<pid_t> kept = branches_;
     kept.insert(asleep_.begin(), asleep_.end());
     return kept;
-  }
-
-  std::set<pid_t> Keepers() const {
-    std::set<pid_t> keepers;
-    for (const auto& [keeper, worker] : branches_) keepers.insert(keeper);
-    return keepers;
   }
 
   // False when a cell has taken this process's right to open files.
@@ -181,7 +174,7 @@ class Keeper {
       case wire::MessageType::kKeepBranch:
         if (auto keep = wire::Decode<wire::KeepBranch>(payload)) {
           const bool lives = IsLivingChild(keep->keeper_pid);
-          if (lives) branches_[keep->keeper_pid] = keep->worker_pid;
+          if (lives) branches_.insert(keep->keeper_pid);
           (void)wire::SendControl(host_.get(), wire::BranchKept{keep->keeper_pid, lives});
           return true;
         }
@@ -243,11 +236,8 @@ class Keeper {
       if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return;
       if (info.si_pid == 0 || info.si_pid == worker_) return;
       asleep_.erase(info.si_pid);
-      if (auto branch = branches_.find(info.si_pid); branch != branches_.end()) {
-        // A keeper that was killed could not end its worker.
-        if (info.si_code != CLD_EXITED) kill(-branch->second, SIGKILL);
-        branches_.erase(branch);
-      }
+      // A keeper that was killed could not end what is its own: the session that it leads.
+      if (branches_.erase(info.si_pid) > 0 && info.si_code != CLD_EXITED) KillSession(info.si_pid);
       waitid(P_PID, static_cast<id_t>(info.si_pid), &info, WEXITED | WNOHANG);
     }
   }
@@ -256,9 +246,9 @@ class Keeper {
   UniqueFd host_;
   int host_alive_;
   UniqueFd signals_;
-  std::set<pid_t> asleep_;           // snapshots
-  std::map<pid_t, pid_t> branches_;  // keepers of sessions that branched off, and their workers
-  siginfo_t exit_ = {};              // of the worker
+  std::set<pid_t> asleep_;    // snapshots
+  std::set<pid_t> branches_;  // keepers of sessions that branched off
+  siginfo_t exit_ = {};       // of the worker
 };
 
 }  // namespace

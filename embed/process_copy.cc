@@ -78,7 +78,8 @@ void Fork() {
 // The helpers end by returning: before an _exit, AddressSanitizer would clean up their stack, which
 // it does not know.
 int BeKeeper(void*) {
-  // 1. The copy's orphans come here; signals to the original's group do not.
+  // 1. The copy's orphans come here; signals to the original's group do not. And all that the
+  // branch will be is known by its session, should this process be killed (KillSession).
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   setsid();
   // 2. The copy.

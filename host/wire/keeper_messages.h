@@ -49,8 +49,7 @@ struct Promote {
 struct KeepBranch {
   static constexpr MessageType kType = MessageType::kKeepBranch;
   int32_t keeper_pid = 0;
-  int32_t worker_pid = 0;
-  CELLAR_WIRE_FIELDS(self.keeper_pid, self.worker_pid)
+  CELLAR_WIRE_FIELDS(self.keeper_pid)
 };
 
 // Whether that keeper lives; it may have been ended with all that the worker left before KeepBranch

@@ -176,8 +176,7 @@ Copier::Callback Worker::KeepBranch(Copier::Callback born) {
           born = std::move(born)](absl::StatusOr<wire::Copied> copied) mutable {
     if (!copied.ok()) return born(std::move(copied));
     if (!*alive || finished_) return born(absl::UnavailableError(kOriginEnded));
-    (void)wire::SendControl(ends_.keeper.get(), wire::KeepBranch{.keeper_pid = copied->keeper_pid,
-                                                                 .worker_pid = copied->pid});
+    (void)wire::SendControl(ends_.keeper.get(), wire::KeepBranch{.keeper_pid = copied->keeper_pid});
     branchings_[copied->keeper_pid] = {*std::move(copied), std::move(born)};
   };
 }

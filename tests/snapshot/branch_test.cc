@@ -82,6 +82,26 @@ TEST_F(BranchTest, GoesOnAfreshWhenTheKeeperOfItsOriginIsKilled) {
   }
 }
 
+TEST_F(BranchTest, LeavesNothingOfALaterWorkerWhenItsKeeperIsKilled) {
+  Run("import os, subprocess; x = 1");
+  Branched branch = Branch();
+  auto died = branch.session->Run("os.abort()");  // the next worker is not the one it began with
+  ASSERT_TRUE(died.ok());
+  ASSERT_EQ(died->state, StateAfter::kRestored) << died->state_detail;
+  EvaluateIn(
+      *branch.session,
+      "pids = [subprocess.Popen(['sleep', '1000'], start_new_session=own).pid for own in (False, "
+      "True)]");
+  const int child = std::stoi(EvaluateIn(*branch.session, "pids[0]"));
+  const int in_own_session = std::stoi(EvaluateIn(*branch.session, "pids[1]"));
+  const int worker = std::stoi(EvaluateIn(*branch.session, "os.getpid()"));
+  ASSERT_EQ(kill(std::stoi(EvaluateIn(*branch.session, "os.getppid()")), SIGKILL), 0);
+  for (int pid : {worker, child, in_own_session}) {
+    EXPECT_TRUE(Eventually([&] { return kill(pid, 0) != 0; })) << pid;
+  }
+  EXPECT_EQ(Evaluate("x"), "1") << "the session that it came from goes on";
+}
+
 TEST_F(BranchTest, CanStartFromAKeptSnapshot) {
   Run("x = 1");
   Run("x = 2");
