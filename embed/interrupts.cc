@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "embed/fork_guard.h"
+#include "embed/memory_reserve.h"
 #include "host/wire/keeper_messages.h"
 
 namespace cellar::embed {
@@ -266,7 +267,9 @@ bool CellWasInterrupted() { return g_interrupted; }
 bool TakePendingInterrupt() { return std::exchange(g_pending, false) && !IsForkedChild(); }
 
 GuardScope::GuardScope() { ++g_guard_depth; }
-GuardScope::~GuardScope() { --g_guard_depth; }
+GuardScope::~GuardScope() {
+  if (--g_guard_depth == 0 && PyErr_Occurred() != nullptr) RelaxMemoryAfterError();
+}
 
 PyObject* GuardedCall(PyObject*, PyObject* const* args, Py_ssize_t count) {
   if (count < 1) {

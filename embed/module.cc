@@ -22,6 +22,7 @@
 #include "embed/guarded_coroutine.h"
 #include "embed/interrupts.h"
 #include "embed/live_objects.h"
+#include "embed/memory_reserve.h"
 #include "embed/snapshot.h"
 #include "embed/streams.h"
 #include "embed/wire_enums.h"
@@ -186,13 +187,6 @@ void Linger() {
   LookBriefly(kPauseBetweenCells, [] { return Worker().channel.IsReadable(); });
 }
 
-void LimitMemory(uint64_t bytes) {
-  rlimit limit;
-  if (getrlimit(RLIMIT_DATA, &limit) != 0) return;
-  limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max);
-  setrlimit(RLIMIT_DATA, &limit);
-}
-
 void LimitOpenFiles(uint64_t open_files) {
   rlimit limit;
   if (open_files > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -263,7 +257,7 @@ bool MayBeOutput(PyObject* file) {
          name.starts_with("/proc/self/fd/");
 }
 
-// Notices when someone else may begin to write to fd 1 and 2.
+// Notices when someone else may begin to write to fd 1 and 2, and when memory may get a limit.
 int AuditHook(const char* event, PyObject* args, void*) {
   if (IsForkedChild()) return 0;
   switch (event[0]) {
@@ -276,6 +270,12 @@ int AuditHook(const char* event, PyObject* args, void*) {
         Worker().output.ExpectOtherWriters(false);
       } else if (std::strcmp(event, "open") == 0 && MayBeOutput(PyTuple_GET_ITEM(args, 0))) {
         Worker().output.ExpectOtherWriters(true);
+      }
+      break;
+    case 'r':
+      if (std::strcmp(event, "resource.setrlimit") == 0 ||
+          std::strcmp(event, "resource.prlimit") == 0) {
+        ExpectMemoryLimit();
       }
       break;
     case 'c':
@@ -333,6 +333,8 @@ PyMethodDef kQuickFunctions[] = {
      nullptr},
     {"bind_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(BindStream)),
      METH_FASTCALL, nullptr},
+    {"hold_memory", HoldMemory, METH_NOARGS, nullptr},
+    {"relax_memory", RelaxMemory, METH_NOARGS, nullptr},
     {"dict_version", DictVersion, METH_O, nullptr},
     {"is_whole_stream", IsWholeStream, METH_O, nullptr},
     {"unaudited", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(UnauditedCall)),
@@ -384,7 +386,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("remove_audit_hooks", &RemoveAuditHooks);
   m.def("is_forked_child", &IsForkedChild);
   m.def("current_cell", &CurrentCell);
-  m.def("limit_memory", &LimitMemory);
+  m.def("cap_memory", &CapMemory);
   m.def("limit_open_files", &LimitOpenFiles);
   m.def("move_high", &MoveDescriptorHigh);
   m.def("interrupt_thread",

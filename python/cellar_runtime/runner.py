@@ -22,6 +22,7 @@ _guarded, _unaudited, _run_code = _cellar.guarded, _cellar.unaudited, _cellar.ru
 _GuardedCoroutine = _cellar.GuardedCoroutine
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
 _linger, _stop_timers, _is_forked_child = _cellar.linger, _cellar.stop_timers, _cellar.is_forked_child
+_hold_memory, _relax_memory = _cellar.hold_memory, _cellar.relax_memory
 _OK, _ERROR, _HELD = _cellar.DoneStatus.OK, _cellar.DoneStatus.ERROR, _cellar.DoneStatus.HELD
 
 
@@ -29,12 +30,11 @@ class Runner:
     """Runs one cell at a time, and nested ones while it waits for the host. Their own code is called by guarded(): there,
     and nowhere else, an interrupt is raised."""
 
-    def __init__(self, loop, task, namespace, integrity, memory_limit, user_modules):
+    def __init__(self, loop, task, namespace, integrity, user_modules):
         self._loop = loop
         self._task = task  # of the running cell, if it awaits
         self._namespace = namespace
         self._integrity = integrity
-        self._memory_limit = memory_limit
         self._user_modules = user_modules
         self._context = contextvars.copy_context()
         self._compiler = CellCompiler(namespace, integrity)
@@ -82,7 +82,7 @@ class Runner:
                 raise error
             self._user_modules.load(cell)
             program = self._surely(self._compiler.compile, cell, text)
-            self._memory_limit.hold()
+            _hold_memory()
             if program.awaits:
                 self._surely(self._begin_task, cell, program)
                 return
@@ -125,16 +125,16 @@ class Runner:
 
     def _fail(self, cell, error):
         """Sends the error; returns the cell's status."""
-        self._had_timers |= _stop_timers()  # first of all: see execute
-        self._memory_limit.relax()
+        _relax_memory()  # or nothing of what follows may be possible
+        self._had_timers |= _stop_timers()  # before anything else: see execute
         return cell_errors.report(cell, error, self._integrity)
 
     def _finish(self, cell, status):
+        _relax_memory()
         if _is_forked_child():
             _exit(0)
         try:
             self._had_timers |= _stop_timers()
-            self._memory_limit.relax()
             if self._loop.listen_again():
                 self._integrity.wakeup_fd = self._loop.wakeup_fd()
                 self._integrity.note_repair("the event loop")

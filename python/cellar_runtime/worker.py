@@ -19,7 +19,6 @@ from cellar_runtime.cell_origin import CELL
 from cellar_runtime.cell_task import CellTask
 from cellar_runtime.integrity import Integrity
 from cellar_runtime.loop_driver import LoopDriver
-from cellar_runtime.memory_limit import MemoryLimit
 from cellar_runtime.namespace import Namespace
 from cellar_runtime.runner import Runner
 from cellar_runtime.session_loop import make_loop
@@ -46,10 +45,9 @@ class Worker:
         self._namespace = Namespace(cellar_prelude.names())
         self._integrity = Integrity(self._loop.wakeup_fd(), self._loop.parts())
         self._driver = LoopDriver(self._loop, self._integrity)
-        self._memory_limit = MemoryLimit()
         self._user_modules = UserModules(self._namespace)
         self._runner = Runner(
-            self._loop, self._task, self._namespace, self._integrity, self._memory_limit, self._user_modules)
+            self._loop, self._task, self._namespace, self._integrity, self._user_modules)
         self._is_new_copy = False
         names = self._namespace.globals
         self._requests = {  # what answers each, by the name that _cellar.receive() gives it
@@ -116,7 +114,7 @@ class Worker:
             os.environ.setdefault("MPLBACKEND", "Agg")
             _chdir(cwd)
             sys.path[:0] = [_fsdecode(entry) for entry in (cwd, *path)]
-            self._memory_limit.set(memory_cap)
+            _cellar.cap_memory(memory_cap)
             _cellar.limit_open_files(open_files)
             snapshot.reseed_numpy()
             self._user_modules.look_in(os.environ.get("HOME"), _fsdecode(cwd))

@@ -33,7 +33,9 @@ constexpr size_t kAtOnce = 6;
 constexpr int64_t kMaxGrowth = 24 << 20;  // bytes of the host's memory, over all cells
 
 // A sanitizer needs memory of its own, also for each thread.
-const std::set<std::string> kTakesAllMemory = {"MemoryLimit", "NoMoreMemory", "21-threadbomb"};
+const std::set<std::string> kTakesAllMemory = {
+    "MemoryLimit",   "NoMoreMemory",   "FullOfSmallObjects", "FullAddressSpace",
+    "FullAndSilent", "FullWhileShown", "21-threadbomb"};
 
 struct Mode {
   const char* name;

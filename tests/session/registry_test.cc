@@ -383,5 +383,16 @@ TEST_F(RegistryTest, ASessionThatIsFullCanBeToldToFreeSomething) {
   EXPECT_EQ(Value("a", "keep.clear(); len(bytearray(100 << 20))"), "104857600");
 }
 
+TEST_F(RegistryTest, ASessionThatIsFullOfTheSmallestObjectsToo) {
+  if (kWorkerSanitized) GTEST_SKIP() << "shadow memory counts against the cap";
+  Start({}, [](Launch& launch) { launch.session.memory_cap = 100 << 20; });
+  EXPECT_EQ(Value("a", "chain = None\nwhile True: chain = (chain,)"), "MemoryError: ");
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(Value("a", "while True: chain = (chain,)"), "MemoryError: ");
+  }
+  EXPECT_EQ(Value("a", "1 + 1"), "2");
+  EXPECT_EQ(Value("a", "del chain; len(bytearray(40 << 20))"), "41943040");
+}
+
 }  // namespace
 }  // namespace cellar::host

@@ -61,6 +61,37 @@ resource.setrlimit(resource.RLIMIT_DATA, (256 << 20, 256 << 20))
 block = []
 while True: block.append(bytearray(1 << 20))
 
+# %% FullOfSmallObjects | fails | says "MemoryError"
+import resource
+resource.setrlimit(resource.RLIMIT_DATA, (200 << 20, 200 << 20))
+small = []
+while True: small.append(str(len(small)) * 20)
+
+# %% FullAddressSpace | fails | says "MemoryError"
+import resource
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (100 << 20), resource.getrlimit(resource.RLIMIT_AS)[1]))
+small = []
+while True: small.append(str(len(small)) * 20)
+
+# %% FullAndSilent | any ending
+import resource
+resource.setrlimit(resource.RLIMIT_DATA, (200 << 20, 200 << 20))
+small = []
+try:
+    while True: small.append(str(len(small)) * 20)
+except MemoryError: pass
+5
+
+# %% FullWhileShown | any ending | says "MemoryError"
+import resource
+resource.setrlimit(resource.RLIMIT_DATA, (200 << 20, 200 << 20))
+small = []
+class Shown:
+    def __repr__(self):
+        while True: small.append(str(len(small)) * 20)
+Shown()
+
 # %% ManyThreads | completes | says "5"
 import threading, time
 for _ in range(500): threading.Thread(target=time.sleep, args=(987,), daemon=True).start()
