@@ -2,6 +2,8 @@
 callback raises."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
+from cellar_runtime.session_loop import mend_failed
+
 _MAX_FAILURES = 10  # of the loop in a row, without a single turn
 _MAX_EXITS = 1000  # the same, by SystemExit or KeyboardInterrupt: each may be that of a callback that was waiting
 
@@ -20,7 +22,7 @@ class LoopDriver:
             try:
                 if failure is not None:
                     cause, failure = failure, None
-                    self._integrity.restore_for_loop(cause, again=self._failures > 1)
+                    self._mend(cause, again=self._failures > 1)
                 self._loop.call_soon(self._on_turn)
                 self._loop.run_forever()
             except BaseException as error:
@@ -38,6 +40,12 @@ class LoopDriver:
     def stop(self) -> None:
         self._stopping = True
         self._loop.stop()
+
+    def _mend(self, cause, again):
+        self._integrity.restore_for_loop(cause, again)
+        if again and mend_failed(self._loop):
+            self._integrity.wakeup_fd = self._loop.wakeup_fd()
+            self._integrity.note_repair("the event loop")
 
     def _on_turn(self):
         self._failures = 0

@@ -48,6 +48,28 @@ class LoopParts:
         return repaired
 
 
+class KeptObject:
+    """The class and the attributes of an object, as they are now."""
+
+    def __init__(self, whole):
+        self._object, self._class, self._attributes = whole, type(whole), dict(vars(whole))
+
+    def put_back(self) -> bool:
+        """The class, and the attributes that are gone or of another type. True when there were any."""
+        changed = type(self._object) is not self._class
+        if changed:
+            self._object.__class__ = self._class
+        now = vars(self._object)
+        for name, value in self._attributes.items():
+            if value is not None and type(now.get(name)) is not type(value):
+                now[name] = value
+                changed = True
+            elif name not in now:
+                now[name] = value
+                changed = True
+        return changed
+
+
 def _broken(names, whole):
     return [name for name, value in whole.items() if names.get(name, _MISSING) is not value]
 

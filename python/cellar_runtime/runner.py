@@ -14,6 +14,7 @@ import _cellar
 from cellar_runtime import cell_errors, display, figures
 from cellar_runtime.cell_compiler import CellCompiler
 from cellar_runtime.cell_origin import CELL
+from cellar_runtime.session_loop import listen_again
 from cellar_runtime.source import is_coroutine
 from cellar_runtime.sure_steps import SureSteps
 
@@ -135,7 +136,7 @@ class Runner:
             _exit(0)
         try:
             self._had_timers |= _stop_timers()
-            if self._loop.listen_again():
+            if listen_again(self._loop):
                 self._integrity.wakeup_fd = self._loop.wakeup_fd()
                 self._integrity.note_repair("the event loop")
             _guarded(figures.flush_figures)

@@ -1,19 +1,25 @@
 """The event loop of a session, made so that it survives what cells do to it and can be copied with the process."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
+import _thread
 import asyncio
+import heapq
 import os
 import select
 import selectors
 import socket
 
 import _cellar
-from cellar_runtime.loop_parts import LoopParts
+from cellar_runtime.loop_parts import KeptObject, LoopParts
 
 _PollSelector = selectors.PollSelector
 _read_from_self = asyncio.SelectorEventLoop._read_from_self
 _POLLIN, _POLLOUT, _POLLNVAL = select.POLLIN, select.POLLOUT, select.POLLNVAL
-_fstat = os.fstat
+_fstat, _get_ident = os.fstat, _thread.get_ident
+_running_loop, _set_running_loop = asyncio._get_running_loop, asyncio._set_running_loop
+_Handle, _TimerHandle, _heapify = asyncio.Handle, asyncio.TimerHandle, heapq.heapify
+_HOME = _get_ident()  # the thread of every loop; in a copy of the process it has the same number
+_kept = {}  # by the id of a loop: what it and its selector were. Not in the loop, since cells empty it
 
 
 class SessionLoop(asyncio.SelectorEventLoop):
@@ -79,23 +85,12 @@ class SessionLoop(asyncio.SelectorEventLoop):
         self._listens_to = fd, callback, self._selector.get_key(fd)
         self._own = self._selector, self._ready
         self._count_attributes()
+        _keep(self)
 
-    def listen_again(self):
-        """Puts back what wakes the loop, if a cell has taken it away. True when it had."""
-        try:
-            selector, ready = self._own
-            fd, _, key = self._listens_to
-            keys = selector._fd_to_key
-            if (keys.get(fd) is key and self._ssock.fileno() in keys and self._csock.fileno() >= 0
-                    and self._selector is selector and self._ready is ready and type(self._scheduled) is list
-                    and not self._closed):
-                # Attributes that were not there are a cell's, and may hide methods.
-                return len(self.__dict__) + len(selector.__dict__) != self._attributes and self._drop_overrides()
-        except Exception:  # of what stands in the place of a part
-            pass
-        self._drop_overrides()
-        self._mend()
-        return True
+    def run_forever(self):
+        if _get_ident() != _HOME:  # whatever a cell has told the loop of its thread
+            raise RuntimeError("This event loop is already running")
+        super().run_forever()
 
     def _mend(self):
         fd, callback, _ = self._listens_to
@@ -135,6 +130,7 @@ class SessionLoop(asyncio.SelectorEventLoop):
         """In a copy of the process: what it has is the original's too."""
         self._close_self_pipe()
         self._make_self_pipe()
+        _keep(self)
 
     def wakeup_fd(self):
         """A byte that a signal writes here wakes the loop."""
@@ -154,6 +150,63 @@ def make_loop() -> SessionLoop:
     watcher.attach_loop(loop)
     asyncio.set_child_watcher(watcher)
     return loop
+
+
+def listen_again(loop) -> bool:
+    """While it runs: puts back what wakes the loop, if a cell has taken it away. True when it had. No method: the class of
+    the loop may be another by now."""
+    try:
+        selector, ready = loop._own
+        fd, _, key = loop._listens_to
+        keys = selector._fd_to_key
+        if (type(loop) is SessionLoop and type(selector) is _PollSelector
+                and keys.get(fd) is key and loop._ssock.fileno() in keys and loop._csock.fileno() >= 0
+                and loop._selector is selector and loop._ready is ready and type(loop._scheduled) is list
+                and not loop._closed and loop._thread_id == _HOME and _running_loop() is loop):
+            # Attributes that were not there are a cell's, and may hide methods.
+            return len(loop.__dict__) + len(selector.__dict__) != loop._attributes and loop._drop_overrides()
+    except Exception:  # of what stands in the place of a part
+        pass
+    _mend(loop)
+    loop._thread_id = _HOME
+    _set_running_loop(loop)
+    return True
+
+
+def mend_failed(loop) -> bool:
+    """When it has failed, and does not run: puts back what it is made of, and drops what no turn of it can deal with. True
+    when there was any."""
+    mended = _mend(loop)
+    loop._thread_id = None
+    scheduled = [handle for handle in loop._scheduled if _is_timer(handle)]
+    ready = [handle for handle in loop._ready if isinstance(handle, _Handle)]
+    for waiting, sound in ((loop._scheduled, scheduled), (loop._ready, ready)):
+        if len(sound) < len(waiting):
+            waiting.clear()
+            waiting.extend(sound)
+            mended = True
+    _heapify(loop._scheduled)
+    return mended
+
+
+def _is_timer(handle):
+    try:
+        return isinstance(handle, _TimerHandle) and isinstance(handle._when - 0.0, float)
+    except Exception:
+        return False
+
+
+def _keep(loop):
+    _kept[id(loop)] = KeptObject(loop), KeptObject(loop._own[0])
+
+
+def _mend(loop):
+    mended = False
+    for part in _kept[id(loop)]:
+        mended |= part.put_back()
+    mended |= loop._drop_overrides()
+    loop._mend()
+    return mended
 
 
 def _moved_high(sock):

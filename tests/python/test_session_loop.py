@@ -1,5 +1,6 @@
 import asyncio
 import os
+import threading
 import unittest
 
 from cellar_runtime import session_loop
@@ -25,6 +26,19 @@ class SessionLoopTest(unittest.TestCase):
     def run_for(self, coroutine):
         return self.loop.run_until_complete(asyncio.wait_for(coroutine, 5))
 
+    def listen_again(self, break_it=lambda: None):
+        """As the runtime does: in the callback of the loop in which a cell has run."""
+        answers = []
+
+        def look():
+            break_it()
+            answers.append(session_loop.listen_again(self.loop))
+            self.loop.stop()
+
+        self.loop.call_soon(look)
+        self.loop.run_forever()
+        return answers.pop()
+
     def assert_listens(self):
         os.write(self.writing, b"x")
         self.loop.call_soon(self.loop.stop)
@@ -32,7 +46,7 @@ class SessionLoopTest(unittest.TestCase):
         self.assertEqual(self.heard, b"x")
 
     def test_a_whole_loop_is_left_alone(self):
-        self.assertFalse(self.loop.listen_again())
+        self.assertFalse(self.listen_again())
         self.assert_listens()
 
     def test_sockets_and_threads_wake_it_without_timers(self):
@@ -91,16 +105,51 @@ class SessionLoopTest(unittest.TestCase):
                 lambda: setattr(self.loop, "_closed", True), lambda: setattr(self.loop, "_ready", None),
                 lambda: setattr(self.loop, "_scheduled", None), lambda: setattr(self.loop, "_selector", None),
                 lambda: setattr(self.loop, "call_soon", None), lambda: setattr(self.loop, "_run_once", None),
-                lambda: setattr(self.loop._selector, "select", None)):
-            break_it()
-            self.assertTrue(self.loop.listen_again())
-            self.assertFalse(self.loop.listen_again())
+                lambda: setattr(self.loop._selector, "select", None), lambda: vars(self.loop).clear(),
+                lambda: vars(self.loop).update(dict.fromkeys(vars(self.loop))), lambda: vars(self.loop._selector).clear(),
+                lambda: setattr(self.loop, "__class__", asyncio.SelectorEventLoop),
+                lambda: setattr(self.loop, "_thread_id", None), lambda: asyncio._set_running_loop(None)):
+            self.assertTrue(self.listen_again(break_it))
+            self.assertFalse(self.listen_again())
             self.heard = b""
             self.assert_listens()
 
+    def test_what_no_turn_can_deal_with_is_dropped_when_the_loop_has_failed(self):
+        def break_clock():
+            self.loop._clock_resolution = None
+            self.loop.call_later(0, print)
+
+        for break_it in (
+                lambda: self.loop.call_at("tomorrow", print), lambda: self.loop.call_at(10 ** 400, print),
+                lambda: self.loop._scheduled.append(5), lambda: self.loop._ready.extend([5, 5]),
+                lambda: vars(self.loop).clear(), break_clock):
+            break_it()
+            with self.assertRaises(Exception):
+                self.loop.run_forever()
+            asyncio._set_running_loop(None)
+            self.assertTrue(session_loop.mend_failed(self.loop))
+            self.assertFalse(session_loop.mend_failed(self.loop))
+            self.heard = b""
+            self.assert_listens()
+
+    def test_it_runs_in_no_other_thread(self):
+        raised = []
+
+        def run():
+            self.loop._thread_id = None
+            try:
+                self.loop.run_forever()
+            except RuntimeError as error:
+                raised.append(str(error))
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        self.assertEqual(raised, ["This event loop is already running"])
+
     def test_an_attribute_that_hides_nothing_stays(self):
         self.loop.name = "mine"
-        self.assertFalse(self.loop.listen_again())
+        self.assertFalse(self.listen_again())
         self.assertEqual(self.loop.name, "mine")
 
 

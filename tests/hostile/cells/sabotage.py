@@ -526,3 +526,54 @@ held.wait()
 import _imp
 _imp.acquire_lock()
 5
+
+# %% TimerAtNoTime | completes | says "5"
+import asyncio
+asyncio.get_running_loop().call_at('tomorrow', print)
+5
+
+# %% TimersOfAnotherKind | completes | says "5"
+import asyncio
+asyncio.get_running_loop()._scheduled.append(5)
+5
+
+# %% CallbacksOfAnotherKind | completes | says "5"
+import asyncio
+asyncio.get_running_loop()._ready.extend(range(100))
+5
+
+# %% LoopWithoutClockResolution | completes | says "5"
+import asyncio
+asyncio.get_running_loop()._clock_resolution = None
+asyncio.get_running_loop().call_later(0.01, int)
+5
+
+# %% LoopAttributesCleared | completes | says "5"
+import asyncio
+vars(asyncio.get_running_loop()).clear()
+5
+
+# %% LoopAttributesNone | completes | says "5"
+import asyncio
+loop = asyncio.get_running_loop()
+vars(loop).update(dict.fromkeys(vars(loop)))
+5
+
+# %% SelectorAttributesCleared | completes | says "5"
+import asyncio
+vars(asyncio.get_running_loop()._selector).clear()
+5
+
+# %% LoopOfAnotherClass | completes | says "5"
+import asyncio
+asyncio.get_running_loop().__class__ = asyncio.SelectorEventLoop
+5
+
+# %% LoopInAThread | completes | says "5"
+import asyncio, threading
+loop = asyncio.get_running_loop()
+def run():
+    loop._thread_id = None
+    loop.run_forever()
+threading.Thread(target=run, daemon=True).start()
+5
