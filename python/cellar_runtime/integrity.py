@@ -10,7 +10,7 @@ import time
 from errno import EINVAL
 
 import _cellar
-from cellar_runtime import tracebacks, untrusted
+from cellar_runtime import left_timers, tracebacks, untrusted  # the first before library
 from cellar_runtime.builtin_names import BuiltinNames
 from cellar_runtime.library import SYS, Library
 from cellar_runtime.loop_parts import LoopParts
@@ -59,6 +59,10 @@ class Integrity:
         except Exception:  # a cell has taken it apart
             self.stdin = Stdin()
             self.stdin.ask = self._ask
+
+    def stop_timers(self) -> bool:
+        """After each cell: those that it has left running. Whether there were any."""
+        return left_timers.stop()
 
     def restore(self) -> list[str]:
         """Repairs, and names what had to be repaired."""

@@ -22,7 +22,7 @@ _exit = os._exit
 _guarded, _unaudited, _run_code = _cellar.guarded, _cellar.unaudited, _cellar.run_code
 _GuardedCoroutine = _cellar.GuardedCoroutine
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
-_linger, _stop_timers, _is_forked_child = _cellar.linger, _cellar.stop_timers, _cellar.is_forked_child
+_linger, _is_forked_child = _cellar.linger, _cellar.is_forked_child
 _hold_memory, _relax_memory = _cellar.hold_memory, _cellar.relax_memory
 _OK, _ERROR, _HELD = _cellar.DoneStatus.OK, _cellar.DoneStatus.ERROR, _cellar.DoneStatus.HELD
 
@@ -127,7 +127,7 @@ class Runner:
     def _fail(self, cell, error):
         """Sends the error; returns the cell's status."""
         _relax_memory()  # or nothing of what follows may be possible
-        self._had_timers |= _stop_timers()  # before anything else: see execute
+        self._had_timers |= self._integrity.stop_timers()  # before anything else: see execute
         return cell_errors.report(cell, error, self._integrity)
 
     def _finish(self, cell, status):
@@ -135,7 +135,7 @@ class Runner:
         if _is_forked_child():
             _exit(0)
         try:
-            self._had_timers |= _stop_timers()
+            self._had_timers |= self._integrity.stop_timers()
             if listen_again(self._loop):
                 self._integrity.wakeup_fd = self._loop.wakeup_fd()
                 self._integrity.note_repair("the event loop")
@@ -147,7 +147,8 @@ class Runner:
                 status = cell_errors.report(cell, error, self._integrity)
         if self._had_timers:
             self._had_timers = False
-            _cellar.send_notice(cell, "a timer that was left running (signal.alarm, signal.setitimer) was stopped")
+            _cellar.send_notice(cell, "a timer that was left running (signal.alarm, signal.setitimer, "
+                                "faulthandler.dump_traceback_later) was stopped")
         self._unfinished = None
         _end_cell()
         _send_done(cell, status, self._integrity.stdin.requested)

@@ -577,3 +577,8 @@ def run():
     loop.run_forever()
 threading.Thread(target=run, daemon=True).start()
 5
+
+# %% FaultTimerLeftRunning | completes | says "was stopped"
+import faulthandler
+faulthandler.dump_traceback_later(0.05, exit=True)
+5
