@@ -189,10 +189,24 @@ void Linger() {
 
 void LimitOpenFiles(uint64_t open_files) {
   rlimit limit;
-  if (open_files > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = std::min<rlim_t>(open_files, limit.rlim_max);
-    setrlimit(RLIMIT_NOFILE, &limit);
+  if (open_files == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::min<rlim_t>(open_files, limit.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+constexpr rlim_t kUsualOpenFiles = 1024;
+bool g_limits_changed = false;  // by a cell, since they were last looked at
+
+// keep_open_files(needed): None; or, where a cell has left fewer for good, whether there are enough
+// again. A privileged process may raise its limits.
+PyObject* KeepOpenFiles(PyObject*, PyObject* needed) {
+  rlimit limit;
+  if (!std::exchange(g_limits_changed, false) || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+      limit.rlim_max >= PyLong_AsUnsignedLong(needed)) {
+    Py_RETURN_NONE;
   }
+  limit = {.rlim_cur = kUsualOpenFiles, .rlim_max = kUsualOpenFiles};
+  return PyBool_FromLong(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
 
 // Whether there were any. Those that a cell leaves running would raise in a later one, or kill the
@@ -257,7 +271,8 @@ bool MayBeOutput(PyObject* file) {
          name.starts_with("/proc/self/fd/");
 }
 
-// Notices when someone else may begin to write to fd 1 and 2, and when memory may get a limit.
+// Notices when someone else may begin to write to fd 1 and 2, and when limits may
+// change.
 int AuditHook(const char* event, PyObject* args, void*) {
   if (IsForkedChild()) return 0;
   switch (event[0]) {
@@ -275,6 +290,7 @@ int AuditHook(const char* event, PyObject* args, void*) {
     case 'r':
       if (std::strcmp(event, "resource.setrlimit") == 0 ||
           std::strcmp(event, "resource.prlimit") == 0) {
+        g_limits_changed = true;
         ExpectMemoryLimit();
       }
       break;
@@ -333,6 +349,7 @@ PyMethodDef kQuickFunctions[] = {
      nullptr},
     {"bind_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(BindStream)),
      METH_FASTCALL, nullptr},
+    {"keep_open_files", KeepOpenFiles, METH_O, nullptr},
     {"hold_memory", HoldMemory, METH_NOARGS, nullptr},
     {"relax_memory", RelaxMemory, METH_NOARGS, nullptr},
     {"dict_version", DictVersion, METH_O, nullptr},

@@ -16,14 +16,14 @@ from cellar_runtime.cell_compiler import CellCompiler
 from cellar_runtime.cell_origin import CELL
 from cellar_runtime.session_loop import listen_again
 from cellar_runtime.source import is_coroutine
-from cellar_runtime.sure_steps import SureSteps
+from cellar_runtime.sure_steps import SureSteps, give_up
 
 _exit = os._exit
 _guarded, _unaudited, _run_code = _cellar.guarded, _cellar.unaudited, _cellar.run_code
 _GuardedCoroutine = _cellar.GuardedCoroutine
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
 _linger, _is_forked_child = _cellar.linger, _cellar.is_forked_child
-_hold_memory, _relax_memory = _cellar.hold_memory, _cellar.relax_memory
+_hold_memory, _relax_memory, _keep_open_files = _cellar.hold_memory, _cellar.relax_memory, _cellar.keep_open_files
 _OK, _ERROR, _HELD = _cellar.DoneStatus.OK, _cellar.DoneStatus.ERROR, _cellar.DoneStatus.HELD
 
 
@@ -139,6 +139,7 @@ class Runner:
             if listen_again(self._loop):
                 self._integrity.wakeup_fd = self._loop.wakeup_fd()
                 self._integrity.note_repair("the event loop")
+            self._keep_open_files()
             _guarded(figures.flush_figures)
             for failure in _guarded(self._integrity.flush):
                 _cellar.send_notice(cell, failure)
@@ -153,6 +154,15 @@ class Runner:
         _end_cell()
         _send_done(cell, status, self._integrity.stdin.requested)
         _linger()
+
+    def _keep_open_files(self):
+        # poll() refuses to look at more descriptors than may be open.
+        is_kept = _keep_open_files(self._loop.count_fds())
+        if is_kept:
+            self._integrity.note_repair("the limit of open files")
+        elif is_kept is not None:
+            # Before the cell is done, and its state said to be kept.
+            give_up("the limit of open files is too low, and cannot be raised again")
 
     def run_nested(self, cell: int, code: bytes) -> None:
         """Runs a cell for the host, inside the wait of another one, whose beginning and finish do for both. It cannot

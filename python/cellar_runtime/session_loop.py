@@ -136,6 +136,10 @@ class SessionLoop(asyncio.SelectorEventLoop):
         """A byte that a signal writes here wakes the loop."""
         return self._csock.fileno()
 
+    def count_fds(self):
+        """How many descriptors it looks at."""
+        return len(self._selector._fd_to_key)
+
     def own_fds(self):
         """The descriptors that a copy makes anew by itself."""
         return {self._ssock.fileno(), self._csock.fileno()}

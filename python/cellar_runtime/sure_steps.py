@@ -33,7 +33,7 @@ class SureSteps:
         except BaseException as error:
             if _was_interrupted() or _unaudited(self._is_sound, error):
                 raise
-            _give_up(error)
+            give_up(untrusted.describe(error))
 
     def announce_repairs(self, cell: int) -> None:
         """The first step: puts back what earlier cells have broken, and says so."""
@@ -56,7 +56,7 @@ class SureSteps:
         return True
 
 
-def _give_up(error):
-    reason = f"cellar: cells have broken this Python: {untrusted.describe(error)}\n"
-    _write(2, reason.encode("utf-8", "backslashreplace"))
+def give_up(why: str) -> None:
+    """Ends the worker, with a reason that its host hears."""
+    _write(2, f"cellar: cells have broken this Python: {why}\n".encode("utf-8", "backslashreplace"))
     _exit(1)

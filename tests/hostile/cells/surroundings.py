@@ -31,6 +31,16 @@ for limit in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
     resource.setrlimit(limit, (1 << 20, resource.getrlimit(limit)[1]))
 5
 
+# %% NoFilesForGood | any ending
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+5
+
+# %% NoFilesForGoodWhileAwaiting | any ending
+import asyncio, resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+await asyncio.sleep(0.1)
+
 # %% SmallStack | completes | says "5"
 import resource
 resource.setrlimit(resource.RLIMIT_STACK, (65536, resource.getrlimit(resource.RLIMIT_STACK)[1]))
