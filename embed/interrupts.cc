@@ -145,18 +145,21 @@ PyMethodDef kSigintMethod = {"interrupt_cell", OnPythonSigint, METH_VARARGS,
                              "cellar's handler of SIGINT: interrupts the running cell."};
 PyMethodDef kInsistMethod = {"interrupt_cell_insisting", OnPythonInsist, METH_VARARGS, nullptr};
 
+constexpr int kFlags = SA_SIGINFO | SA_ONSTACK;  // no SA_RESTART: a blocking call must end
+constexpr int kOtherFlags = SA_RESTART | SA_NODEFER | static_cast<int>(SA_RESETHAND);
+
 void SetCHandler(int signal) {
   struct sigaction action = {};
   action.sa_sigaction = OnSignal;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;  // no SA_RESTART: a blocking call must end
+  action.sa_flags = kFlags;
   sigemptyset(&action.sa_mask);
   sigaction(signal, &action, nullptr);
 }
 
 bool HasCHandler(int signal) {
   struct sigaction action;
-  return sigaction(signal, nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) != 0 &&
-         action.sa_sigaction == OnSignal;
+  return sigaction(signal, nullptr, &action) == 0 &&
+         (action.sa_flags & (kFlags | kOtherFlags)) == kFlags && action.sa_sigaction == OnSignal;
 }
 
 // Python's table first (PyErr_SetInterruptEx does nothing for a signal Python does not handle),
@@ -184,6 +187,19 @@ bool Unblock() {
   for (int signal : {SIGINT, wire::InsistSignal(), wire::DumpSignal()}) sigaddset(&ours, signal);
   pthread_sigmask(SIG_UNBLOCK, &ours, &before);
   return sigismember(&before, SIGINT) == 1 || sigismember(&before, wire::InsistSignal()) == 1;
+}
+
+// The stack that faulthandler has given to the handlers of this thread, from when it has: one that
+// a cell has put in its place may be none.
+void RestoreSignalStack() {
+  static stack_t own = {.ss_flags = SS_DISABLE};
+  stack_t now;
+  if (sigaltstack(nullptr, &now) != 0) return;
+  if (own.ss_flags == SS_DISABLE) {
+    own = now;
+  } else if (now.ss_sp != own.ss_sp || now.ss_size != own.ss_size || now.ss_flags != own.ss_flags) {
+    sigaltstack(&own, nullptr);
+  }
 }
 
 // Makes a cell the running one for as long as it lives.
@@ -234,6 +250,7 @@ bool RestoreInterrupts() {
   bool changed = Arm(SIGINT, g_sigint_handler);
   changed |= Arm(wire::InsistSignal(), g_insist_handler);
   changed |= Unblock();
+  RestoreSignalStack();
   return changed;
 }
 

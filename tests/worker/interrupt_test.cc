@@ -162,6 +162,18 @@ TEST_F(InterruptTest, HitsACellWhateverItDidToSigint) {
   }
 }
 
+TEST_F(InterruptTest, EndsCellsAfterOneThatChangedHowHandlersAreCalled) {
+  const std::string deadlock = absl::StrCat(
+      "import threading\nlock = threading.Lock()\nlock.acquire()\n", kReady, "lock.acquire()");
+  Run("import signal\nfor number in signal.valid_signals():\n"
+      "    try: signal.siginterrupt(number, False)\n    except OSError: pass");
+  ExpectKept(Interrupt(deadlock), "calls that begin again");
+  Run("import ctypes\nclass Stack(ctypes.Structure):\n    _fields_ = [('sp', ctypes.c_void_p), "
+      "('flags', ctypes.c_int), ('size', ctypes.c_size_t)]\n"
+      "ctypes.CDLL(None).sigaltstack(ctypes.byref(Stack(4096, 0, 1 << 20)), None)");
+  ExpectKept(Interrupt(deadlock), "a stack that is none");
+}
+
 TEST_F(InterruptTest, SaysThatTheHandlerWasPutBack) {
   Run("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN);");
   EXPECT_THAT(Run("1").notices, ::testing::ElementsAre(HasSubstr("SIGINT")));
