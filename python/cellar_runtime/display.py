@@ -13,6 +13,7 @@ from cellar_runtime import mime, safe_json, untrusted
 
 STATUS_MIME = "application/x-cellar-status"
 MAX_BUNDLE_BYTES = 64 << 20
+_MAX_ID_CHARACTERS = 1000
 
 Entry = tuple[str, int, bytes]
 Publish = Callable[[str, list[Entry], bytes, str], None]
@@ -119,7 +120,10 @@ def publish_bundle(kind: str, data: dict, metadata: dict, display_id: str = "") 
     if len(encoded_metadata) > MAX_BUNDLE_BYTES:
         encoded_metadata = b"{}"
     entries = _within_limit(_entries(data), MAX_BUNDLE_BYTES - len(encoded_metadata))
-    _publish(kind, entries, encoded_metadata, untrusted.valid_text(untrusted.safe_str(display_id)))
+    shown_id = untrusted.valid_text(untrusted.safe_str(display_id))
+    if len(shown_id) > _MAX_ID_CHARACTERS:
+        raise ValueError(f"a display_id of {len(shown_id)} characters; {_MAX_ID_CHARACTERS} are allowed")
+    _publish(kind, entries, encoded_metadata, shown_id)
 
 
 def publish_encoded(kind: str, entries: list[Entry], metadata: bytes, display_id: str) -> None:

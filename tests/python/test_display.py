@@ -58,6 +58,12 @@ class DisplayTest(unittest.TestCase):
         display(1, update=True, transient={"display_id": "t"})
         self.expect(("update", [text("1")], b"{}", "t"))
 
+    def test_an_id_has_at_most_a_thousand_characters(self):
+        display(1, display_id="x" * 1000)
+        self.expect(("display", [text("1")], b"{}", "x" * 1000))
+        with self.assertRaisesRegex(ValueError, "a display_id of 1001 characters; 1000 are allowed"):
+            display(1, display_id="x" * 1001)
+
     def test_raw_bundles(self):
         bundle = {"text/html": "<b>", "image/png": "iVBO", "x/none": None}
         display(bundle, raw=True, metadata={"a": 1})

@@ -582,3 +582,6 @@ threading.Thread(target=run, daemon=True).start()
 import faulthandler
 faulthandler.dump_traceback_later(0.05, exit=True)
 5
+
+# %% LongDisplayId | fails | says "1000 are allowed"
+display(1, display_id='x' * 10**6)
