@@ -22,6 +22,7 @@ _enable_faults, _faults_enabled, _register_dump = (
     faulthandler.enable, faulthandler.is_enabled, faulthandler.register)
 _TIME, _monotonic, _guarded = time.__dict__, time.monotonic, _cellar.guarded
 _recursion_limit, _set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
+_switch_interval, _set_switch_interval = sys.getswitchinterval, sys.setswitchinterval
 _trace, _set_trace, _profile, _set_profile = sys.gettrace, sys.settrace, sys.getprofile, sys.setprofile
 _set_running_loop, _is_whole_stream, _unaudited = (
     asyncio._set_running_loop, _cellar.is_whole_stream, _cellar.unaudited)
@@ -29,6 +30,7 @@ _set_running_loop, _is_whole_stream, _unaudited = (
 _MAX_NAMED = 5  # in a notice
 _LEAST_RECURSION, _USUAL_RECURSION = 200, 1000  # frames; what the runtime itself needs is far below the first
 _USUAL_OPEN_FILES = 1024
+_USUAL_SWITCH_INTERVAL, _LONGEST_SWITCH_INTERVAL = sys.getswitchinterval(), 0.2  # seconds
 
 
 class Integrity:
@@ -59,6 +61,12 @@ class Integrity:
         except Exception:  # a cell has taken it apart
             self.stdin = Stdin()
             self.stdin.ask = self._ask
+
+    def keep_threads_switching(self) -> None:
+        """After each cell: with a long interval its threads would hold up what runs between cells, and the next one."""
+        if _switch_interval() > _LONGEST_SWITCH_INTERVAL:
+            _set_switch_interval(_USUAL_SWITCH_INTERVAL)
+            self._repaired_since.append("sys.setswitchinterval")
 
     def stop_timers(self) -> bool:
         """After each cell: those that it has left running. Whether there were any."""

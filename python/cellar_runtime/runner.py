@@ -140,6 +140,7 @@ class Runner:
                 self._integrity.wakeup_fd = self._loop.wakeup_fd()
                 self._integrity.note_repair("the event loop")
             self._keep_open_files()
+            self._integrity.keep_threads_switching()
             _guarded(figures.flush_figures)
             for failure in _guarded(self._integrity.flush):
                 _cellar.send_notice(cell, failure)
