@@ -2,9 +2,14 @@
 
 #include "embed/fork_guard.h"
 #include "embed/interrupts.h"
+#include "embed/worker.h"
+#include "host/wire/channel_messages.h"
 
 namespace cellar::embed {
 namespace {
+
+// The doorbell has rung before each of them.
+constexpr int kUnheardWaits = 3;
 
 Output* g_output = nullptr;
 PyObject* g_cell_variable = nullptr;
@@ -168,11 +173,17 @@ bool WriteOutput(wire::StreamId stream, std::string_view text) {
     return true;
   }
   uint32_t cell = CurrentCell();
+  int waits = 0;  // since there was room
   while (!text.empty()) {
     size_t written = g_output->Write(stream, cell, text);
     text.remove_prefix(written);
-    if (written > 0) continue;
+    if (written > 0) {
+      waits = 0;
+      continue;
+    }
     Py_BEGIN_ALLOW_THREADS;
+    // Once: a host that does not read on purpose does not read the channel either.
+    if (++waits == kUnheardWaits) Worker().channel.Send(wire::MessageFrame(wire::RingFull{}));
     g_output->WaitForRoom();
     Py_END_ALLOW_THREADS;
     if (PyErr_CheckSignals() != 0) return false;

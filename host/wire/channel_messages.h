@@ -158,6 +158,12 @@ struct Notice {
   CELLAR_WIRE_FIELDS(self.cell, self.text)
 };
 
+// There is no room in the ring, and the host does not hear the doorbell: a cell has closed it.
+struct RingFull {
+  static constexpr MessageType kType = MessageType::kRingFull;
+  CELLAR_WIRE_FIELDS()
+};
+
 struct Value {
   static constexpr MessageType kType = MessageType::kValue;
   uint32_t request = 0;

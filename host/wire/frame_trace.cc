@@ -65,6 +65,8 @@ std::string NameOf(MessageType type) {
       return "Notice";
     case kValue:
       return "Value";
+    case kRingFull:
+      return "RingFull";
     case kQueryAnswer:
       return "QueryAnswer";
     case kCopied:

@@ -36,6 +36,7 @@ enum class MessageType : uint16_t {
   kNotice = 36,
   kValue = 37,
   kQueryAnswer = 38,
+  kRingFull = 39,
   kCopied = 48,
   kMeasured = 49,
   // host -> template

@@ -41,8 +41,12 @@ absl::Status OutputWatch::WatchPipe(int fd) {
 void OutputWatch::OnDoorbell() {
   eventfd_t ignored;
   eventfd_read(doorbell_.get(), &ignored);
-  if (paused_ || stopped_) return;
-  if (std::exchange(flows_, true)) return Look();  // the ring is full
+  if (flows_) return Look();  // the ring is full
+  Expect();
+}
+
+void OutputWatch::Expect() {
+  if (paused_ || stopped_ || std::exchange(flows_, true)) return;
   timer_ = loop_.After(kGathering, [this] { LookAgain(); });
 }
 

@@ -22,6 +22,8 @@ class OutputWatch {
   OutputWatch(const OutputWatch&) = delete;
 
   absl::Status Start();
+  // As when the doorbell rings: something has been printed, and more may come.
+  void Expect();
   // Delivers what has been printed, now.
   void Look();
   // While paused nothing is read: prints fill the ring and the pipes, and then wait.

@@ -258,6 +258,9 @@ absl::Status Worker::OnFrame(const wire::Frame& frame) {
       return Deliver(frame.payload, &WorkerListener::OnValue);
     case wire::MessageType::kQueryAnswer:
       return Deliver(frame.payload, &WorkerListener::OnQueryAnswer);
+    case wire::MessageType::kRingFull:
+      output_.Expect();
+      return absl::OkStatus();
     case wire::MessageType::kDone:
       return Deliver(frame.payload, &WorkerListener::OnDone);
     case wire::MessageType::kOpenLine:

@@ -221,3 +221,12 @@ raise SystemExit(9)
 # %% QuitByName | fails | says "gone"
 import sys
 sys.exit('gone')
+
+# %% DoorbellClosed | completes | says "5"
+import os
+for fd in os.listdir('/proc/self/fd'):
+    try:
+        if 'eventfd' in os.readlink(f'/proc/self/fd/{fd}'): os.close(int(fd))
+    except OSError: pass
+for _ in range(20): print('x' * 200_000)
+5
