@@ -10,9 +10,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <unordered_map>
 
 namespace cellar::embed {
@@ -23,6 +25,9 @@ DIR* g_proc = nullptr;
 // Between two looks at processes that are on their way out, or that cannot be ended.
 constexpr int kFirstPauseMilliseconds = 1;
 constexpr int kLongestPauseMilliseconds = 50;
+
+// For a resource tracker to do its work.
+constexpr auto kTrackerGrace = std::chrono::milliseconds(300);
 
 constexpr int kDeepest = 10'000;  // from a process to an ancestor
 
@@ -105,6 +110,20 @@ std::vector<pid_t> LivingDescendants(const std::set<pid_t>& kept) {
   return living;
 }
 
+// Multiprocessing's process that removes shared memory and semaphores whose owners have died. It
+// does so when the last of them has closed its end of a pipe.
+bool IsResourceTracker(pid_t pid) {
+  char path[64];
+  std::snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char text[4096];
+  ssize_t size = read(fd, text, sizeof(text));
+  close(fd);
+  return size > 0 && std::string_view(text, static_cast<size_t>(size))
+                             .find("multiprocessing.resource_tracker") != std::string_view::npos;
+}
+
 // Those of a session, and those below them that have left it.
 std::vector<pid_t> LivingOfSession(pid_t leader) {
   auto processes = ReadProcesses();
@@ -185,11 +204,21 @@ void ContinueWhenSocketStirs(int socket) {
 }
 
 void KillDescendants(const std::set<pid_t>& kept) {
+  const auto end_of_grace = std::chrono::steady_clock::now() + kTrackerGrace;
   for (Rounds rounds; ReapDead(kept); rounds.Pause()) {
-    const std::vector<pid_t> living = LivingDescendants(kept);
+    std::vector<pid_t> living = LivingDescendants(kept);
+    if (std::chrono::steady_clock::now() < end_of_grace &&
+        std::erase_if(living, IsResourceTracker) > 0 && living.empty()) {
+      continue;
+    }
     // Should there be none that lives, all that is left are processes on their way out.
     if (!rounds.Kill(living) && (!living.empty() || !kept.empty())) return;
   }
+}
+
+bool ResourceTrackerLives(const std::set<pid_t>& kept) {
+  const std::vector<pid_t> living = LivingDescendants(kept);
+  return std::any_of(living.begin(), living.end(), IsResourceTracker);
 }
 
 void KillSession(pid_t leader) {

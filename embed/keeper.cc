@@ -84,11 +84,12 @@ class Keeper {
   // The worker and all it has started. It is not reaped before, so its group id cannot belong to
   // anyone else.
   void EndWorker() {
-    kill(-worker_, SIGKILL);
-    kill(worker_, SIGKILL);  // just forked, it may have no group yet
+    kill(worker_, SIGKILL);
     AwaitEndOfWorker();
-    worker_ = 0;
     ReportExit();
+    // The tracker is in the group. Without the worker it ends soon.
+    if (!ResourceTrackerLives(Kept())) kill(-worker_, SIGKILL);
+    worker_ = 0;
     if (asleep_.empty()) return;
     Clear();
     (void)wire::SendControl(host_.get(), wire::Cleared{});

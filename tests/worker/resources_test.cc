@@ -104,6 +104,18 @@ TEST_F(ResourcesTest, AHundredDeathsOfOneSessionLeaveNoDescriptorAndNoProcess) {
   ExpectNothingPiledUp();
 }
 
+TEST_F(ResourcesTest, SharedMemoryOfAWorkerThatDiedIsRemoved) {
+  auto session = host_->Open();
+  ASSERT_TRUE(session.ok()) << session.status();
+  absl::StatusOr<CellOutcome> outcome = (*session)->Run(
+      "import os\nfrom multiprocessing.shared_memory import SharedMemory\n"
+      "block = SharedMemory(create=True, size=4096)\nprint(end=block.name)\nos._exit(3)");
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  const fs::path block = fs::path("/dev/shm") / outcome->stdout_text();
+  ASSERT_NE(outcome->stdout_text(), "");
+  EXPECT_TRUE(Eventually([&] { return !fs::exists(block); })) << block;
+}
+
 TEST_F(ResourcesTest, ASessionThatIsNeverUsedLeavesNothing) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(host_->Open().ok());
   ExpectNothingPiledUp();
