@@ -207,7 +207,7 @@ void KillDescendants(const std::set<pid_t>& kept) {
   const auto end_of_grace = std::chrono::steady_clock::now() + kTrackerGrace;
   for (Rounds rounds; ReapDead(kept); rounds.Pause()) {
     std::vector<pid_t> living = LivingDescendants(kept);
-    if (std::chrono::steady_clock::now() < end_of_grace &&
+    if (kept.empty() && std::chrono::steady_clock::now() < end_of_grace &&
         std::erase_if(living, IsResourceTracker) > 0 && living.empty()) {
       continue;
     }
@@ -216,8 +216,8 @@ void KillDescendants(const std::set<pid_t>& kept) {
   }
 }
 
-bool ResourceTrackerLives(const std::set<pid_t>& kept) {
-  const std::vector<pid_t> living = LivingDescendants(kept);
+bool ResourceTrackerLives() {
+  const std::vector<pid_t> living = LivingDescendants({});
   return std::any_of(living.begin(), living.end(), IsResourceTracker);
 }
 

@@ -23,11 +23,12 @@ void KeepProcOpen();
 
 // Kills and reaps all descendants except `kept` children and what is below them. Returns when
 // none is left but those that this process may not signal. Resource trackers of multiprocessing are
-// given a moment to end by themselves: they remove what those that were killed have left.
+// given a moment to end by themselves: they remove what those that were killed have left. Not where
+// some are kept, which may be copies that use it.
 void KillDescendants(const std::set<pid_t>& kept = {});
 
 // Whether there is such a tracker. Reads all of /proc.
-bool ResourceTrackerLives(const std::set<pid_t>& kept);
+bool ResourceTrackerLives();
 
 // Kills what lives of them now, once; reaps nothing and does not wait.
 void KillLivingDescendants(const std::set<pid_t>& kept);

@@ -87,8 +87,8 @@ class Keeper {
     kill(worker_, SIGKILL);
     AwaitEndOfWorker();
     ReportExit();
-    // The tracker is in the group. Without the worker it ends soon.
-    if (!ResourceTrackerLives(Kept())) kill(-worker_, SIGKILL);
+    // A tracker would be in the group; see KillDescendants.
+    if (!Kept().empty() || !ResourceTrackerLives()) kill(-worker_, SIGKILL);
     worker_ = 0;
     if (asleep_.empty()) return;
     Clear();

@@ -46,8 +46,7 @@ class Worker:
         self._integrity = Integrity(self._loop.wakeup_fd(), self._loop.parts())
         self._driver = LoopDriver(self._loop, self._integrity)
         self._user_modules = UserModules(self._namespace)
-        self._runner = Runner(
-            self._loop, self._task, self._namespace, self._integrity, self._user_modules)
+        self._runner = Runner(self._loop, self._task, self._namespace, self._integrity, self._user_modules)
         self._is_new_copy = False
         names = self._namespace.globals
         self._requests = {  # what answers each, by the name that _cellar.receive() gives it

@@ -77,6 +77,14 @@ TEST_F(RestoreTest, AfterAnExit) {
                  "exited with code 3; state is that of before cell 2");
 }
 
+TEST_F(RestoreTest, WithTheNamesOfItsSharedMemory) {
+  Run("from multiprocessing.shared_memory import SharedMemory\n"
+      "block = SharedMemory(create=True, size=4096)\nblock.buf[0] = 7");
+  EXPECT_EQ(Run("import os\nos._exit(3)").state, StateAfter::kRestored);
+  EXPECT_THAT(Run("again = SharedMemory(name=block.name)\nagain.buf[0]"), ResultIs("7"));
+  Run("again.close(); block.close(); block.unlink()");
+}
+
 TEST_F(RestoreTest, AfterAKillFromOutside) {
   StartedCell cell(session(),
                    "x = None\nimport os, time\nprint(os.getpid(), 'ready')\n"
