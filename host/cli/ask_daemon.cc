@@ -21,10 +21,18 @@ namespace cellar::host {
 
 using nlohmann::ordered_json;
 
-absl::StatusOr<ordered_json> AskDaemon(ordered_json request) {
+namespace {
+
+constexpr absl::Duration kWorthTelling = absl::Seconds(1);
+
+}  // namespace
+
+absl::StatusOr<ordered_json> AskDaemon(ordered_json request, std::string_view when_slow) {
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, DialDaemon(CurrentEnvironment()));
   request["id"] = "1";
-  return client->Ask(request);
+  CELLAR_RETURN_IF_ERROR(client->Send(request));
+  if (!when_slow.empty() && !client->HasFrameWithin(kWorthTelling)) Complain(when_slow);
+  return client->ReceiveLastOf(request);
 }
 
 std::optional<int> ComplainIfRefused(const ordered_json& done) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
@@ -11,7 +12,9 @@ namespace cellar::host {
 
 // The last frame of the answer; NotFound when no daemon runs: without one there is nothing these
 // commands could be about.
-absl::StatusOr<nlohmann::ordered_json> AskDaemon(nlohmann::ordered_json request);
+// `when_slow` is complained about once if the answer takes longer than a second.
+absl::StatusOr<nlohmann::ordered_json> AskDaemon(nlohmann::ordered_json request,
+                                                 std::string_view when_slow = {});
 
 // What it says of a request that was refused is complained about; the exit code. Nothing when it
 // was not refused.

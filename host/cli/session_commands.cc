@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -66,15 +67,18 @@ int ListSessions(bool json) {
 }
 
 // Without a daemon there is no such session either.
-absl::StatusOr<ordered_json> AskAbout(const std::string& session, ordered_json request) {
+absl::StatusOr<ordered_json> AskAbout(const std::string& session, ordered_json request,
+                                      std::string_view when_slow = {}) {
   request["session"] = session;
-  absl::StatusOr<ordered_json> done = AskDaemon(std::move(request));
+  absl::StatusOr<ordered_json> done = AskDaemon(std::move(request), when_slow);
   if (!absl::IsNotFound(done.status())) return done;
   return absl::NotFoundError("there is no session \"" + session + "\"");
 }
 
 int AskAboutSession(const std::string& type, const std::string& session) {
-  absl::StatusOr<ordered_json> done = AskAbout(session, {{"type", type}});
+  const std::string_view when_slow =
+      type == "reset" ? "waits for the cell that runs; Ctrl-C gives the reset up" : "";
+  absl::StatusOr<ordered_json> done = AskAbout(session, {{"type", type}}, when_slow);
   if (!done.ok()) return ComplainOf(done.status());
   if (done->value("interrupted", true) == false) std::printf("no cell was running\n");
   return ComplainIfRefused(*done).value_or(kExitFine);
@@ -148,7 +152,10 @@ void AddSessionCommands(CLI::App& app, int* exit_code) {
   sessions->add_flag("--json", *json, "Print the structured list instead of text");
   sessions->callback([json, exit_code] { *exit_code = ListSessions(*json); });
 
-  AddSessionCommand(app, "reset", "Give a session a fresh namespace", exit_code);
+  AddSessionCommand(
+      app, "reset",
+      "Give a session a fresh namespace, once the calls on it that run or wait are over",
+      exit_code);
   AddSessionCommand(app, "interrupt", "Interrupt the cell that runs on a session", exit_code);
   AddSessionCommand(app, "close", "End a session, and what its cells have started", exit_code);
   AddRewind(app, exit_code);

@@ -276,18 +276,18 @@ CallId CallService::CallerOf(uint64_t bridge_call) const {
   return newest;
 }
 
-void CallService::Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done) {
+TicketId CallService::Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done) {
   query.runs_cells = false;
-  registry_.Acquire(std::move(query),
-                    [this, done = std::move(done)](absl::StatusOr<SessionHold> hold) mutable {
-                      if (!hold.ok()) return done(hold.status());
-                      Session& session = hold->session();
-                      session.Reset([this, hold = *std::move(hold),
-                                     done = std::move(done)](const absl::Status& status) mutable {
-                        if (status.ok()) Tell(hold.key().id, SessionChange::kReset);
-                        done(status);
-                      });
-                    });
+  return registry_.Acquire(
+      std::move(query), [this, done = std::move(done)](absl::StatusOr<SessionHold> hold) mutable {
+        if (!hold.ok()) return done(hold.status());
+        Session& session = hold->session();
+        session.Reset([this, hold = *std::move(hold),
+                       done = std::move(done)](const absl::Status& status) mutable {
+          if (status.ok()) Tell(hold.key().id, SessionChange::kReset);
+          done(status);
+        });
+      });
 }
 
 void CallService::Watch(const std::string& session, SessionWatcher& watcher) {

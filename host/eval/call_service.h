@@ -59,8 +59,9 @@ class CallService : private SessionListener {
   // others are nested in it; 0 when none runs there.
   CallId CallerOf(uint64_t bridge_call) const;
 
-  // A fresh namespace for a session, in its turn among the calls.
-  void Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done);
+  // A fresh namespace for a session, in its turn among the calls; until then the registry's
+  // Withdraw() takes it back.
+  TicketId Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done);
 
   // Something other than a call that has a session for a while, as a notebook that runs does.
   struct Visit {

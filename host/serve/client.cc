@@ -17,17 +17,23 @@ namespace {
 
 using nlohmann::ordered_json;
 
+bool IsReadableWithin(int fd, absl::Duration limit) {
+  pollfd readable = {.fd = fd, .events = POLLIN};
+  int ready = -1;
+  do {
+    ready = poll(&readable, 1, static_cast<int>(absl::ToInt64Milliseconds(limit)));
+  } while (ready < 0 && errno == EINTR);
+  return ready != 0;
+}
+
 }  // namespace
 
 Client::Client(UniqueFd socket) : socket_(std::move(socket)), splitter_(kMaxFrameBytes) {}
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(UniqueFd socket, absl::Duration limit) {
-  pollfd readable = {.fd = socket.get(), .events = POLLIN};
-  int ready = -1;
-  do {
-    ready = poll(&readable, 1, static_cast<int>(absl::ToInt64Milliseconds(limit)));
-  } while (ready < 0 && errno == EINTR);
-  if (ready == 0) return absl::DeadlineExceededError("the daemon does not answer");
+  if (!IsReadableWithin(socket.get(), limit)) {
+    return absl::DeadlineExceededError("the daemon does not answer");
+  }
   std::unique_ptr<Client> client(new Client(std::move(socket)));
   CELLAR_ASSIGN_OR_RETURN(const ordered_json hello, client->Receive());
   client->version_ = TextIn(hello, "version");
@@ -61,8 +67,16 @@ absl::StatusOr<ordered_json> Client::Receive() {
   return frame;
 }
 
+bool Client::HasFrameWithin(absl::Duration limit) {
+  return !lines_.empty() || IsReadableWithin(socket_.get(), limit);
+}
+
 absl::StatusOr<ordered_json> Client::Ask(const ordered_json& request) {
   CELLAR_RETURN_IF_ERROR(Send(request));
+  return ReceiveLastOf(request);
+}
+
+absl::StatusOr<ordered_json> Client::ReceiveLastOf(const ordered_json& request) {
   while (true) {
     CELLAR_ASSIGN_OR_RETURN(ordered_json frame, Receive());
     if (TextIn(frame, "type") == "done" && TextIn(frame, "id") == TextIn(request, "id")) {

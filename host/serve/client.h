@@ -33,8 +33,12 @@ class Client {
   absl::Status Send(const nlohmann::ordered_json& request);
   // The next frame. Unavailable at the end.
   absl::StatusOr<nlohmann::ordered_json> Receive();
+  // Whether there is a frame, or the end, within `limit`.
+  bool HasFrameWithin(absl::Duration limit);
   // Sends a request and waits for its last frame.
   absl::StatusOr<nlohmann::ordered_json> Ask(const nlohmann::ordered_json& request);
+  // The second half of Ask.
+  absl::StatusOr<nlohmann::ordered_json> ReceiveLastOf(const nlohmann::ordered_json& request);
 
   // For a Link that goes on, when every request has been answered.
   const UniqueFd& socket() const { return socket_; }

@@ -216,6 +216,7 @@ void Connection::Do(const RequestId& id, HandoverRequest) {
 void Connection::GiveUp() {
   calls_.GiveUp();
   for (WaiterId wait : waits_) server_.service_.StopWaiting(wait);
+  for (TicketId reset : resets_) server_.registry_.Withdraw(reset);
   if (server_.bridge_.Forget(*this)) server_.registry_.RenewOffers();
   for (const std::string& owner : std::exchange(owners_, {})) server_.RemoveOwner(owner);
 }

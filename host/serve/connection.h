@@ -91,6 +91,7 @@ class Connection : private LineStream::Listener, private Answerer {
   ClientCalls calls_;
   ClientWatches watches_;
   std::list<WaiterId> waits_;     // for calls in the background
+  std::list<TicketId> resets_;    // that have not had their turn, or are not answered yet
   std::set<std::string> owners_;  // in whose names this client has made calls
   bool ended_ = false;            // nothing more is read
   bool wants_no_more_ = false;    // nor answered

@@ -41,10 +41,12 @@ void Connection::Do(const RequestId& id, ResetRequest request) {
   if (server_.registry_.Find(request.session) == nullptr) {
     return Send(RefusedFrame(id, NoSuchSession(request.session)));
   }
-  server_.service_.Reset({.id = request.session},
-                         Later<absl::Status>([this, id](absl::Status status) {
-                           Send(status.ok() ? OkFrame(id) : RefusedFrame(id, status));
-                         }));
+  const auto reset = resets_.insert(resets_.end(), 0);
+  *reset = server_.service_.Reset({.id = request.session},
+                                  Later<absl::Status>([this, id, reset](absl::Status status) {
+                                    resets_.erase(reset);
+                                    Send(status.ok() ? OkFrame(id) : RefusedFrame(id, status));
+                                  }));
 }
 
 void Connection::Do(const RequestId& id, InterruptRequest request) {

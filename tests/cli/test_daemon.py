@@ -152,6 +152,21 @@ class Sessions(DaemonTest):
             self.run_in_session("import os", cwd=folder)
             self.assertEqual(self.run_in_session("os.getcwd()", cwd="/")[1], repr(os.path.realpath(folder)) + "\n")
 
+    def test_a_reset_that_waits_says_so_and_is_given_up_with_its_client(self):
+        with tempfile.TemporaryDirectory() as folder:
+            end = os.path.join(folder, "end")
+            self.run_in_session("x = 1")
+            running = self.start("eval", "-s", "work", "print('on', flush=True)\n" + until_there(end))
+            self.assertEqual(running.stdout.readline(), b"on\n")
+            reset = self.start("reset", "work")
+            self.assertEqual(reset.stderr.readline(), b"cellar: waits for the cell that runs; Ctrl-C gives the reset up\n")
+            reset.send_signal(signal.SIGINT)
+            reset.wait(DEADLINE_S)
+            wait_until(lambda: json.loads(self.run_cellar("sessions", "--json")[1])[0]["waiting"] == 0, "nobody waits")
+            os.mkdir(end)
+            self.assertEqual(running.wait(DEADLINE_S), 0)
+            self.assertEqual(self.run_in_session("x"), (0, "1\n", ""))
+
     def test_sessions_are_listed_reset_interrupted_and_closed(self):
         self.assertEqual(self.run_cellar("sessions"), (0, "", ""))
         self.run_in_session("x = 1")

@@ -405,5 +405,17 @@ TEST_F(CallServiceTest, ResetsASessionInItsTurn) {
   EXPECT_EQ(resets, 3);
 }
 
+TEST_F(CallServiceTest, AResetThatIsWithdrawnBeforeItsTurnChangesNothing) {
+  EXPECT_EQ(Value("a", "x = 1; x"), "1");
+  const CallId running = service_->Submit({.session = "a", .cells = {{.code = "x = 2"}}}, nullptr,
+                                          [](absl::StatusOr<CallResult>) {});
+  EXPECT_NE(running, 0);
+  absl::Status status;
+  const TicketId reset = service_->Reset({.id = "a"}, [&](absl::Status said) { status = said; });
+  EXPECT_TRUE(registry_->Withdraw(reset));
+  EXPECT_EQ(Value("a", "x"), "2");
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+}
+
 }  // namespace
 }  // namespace cellar::host
