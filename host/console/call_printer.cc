@@ -165,6 +165,10 @@ void CallPrinter::PrintOutcome(const CellOutcome& outcome) {
   for (const CellOutput& output : outcome.outputs) {
     for (const SavedData& data : output.saved) NoteSaved(data);
   }
+  // Elsewhere all of it has been written.
+  if (pane_ && outcome.truncation && !outcome.truncation->artifact_path.empty()) {
+    Note("the output is in " + outcome.truncation->artifact_path);
+  }
   for (const std::string& notice : outcome.notices) Note(notice);
   if (!outcome.state_detail.empty()) {
     PrintLine(err_, "cellar: " + Printable(outcome.state_detail), kYellow);

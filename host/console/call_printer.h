@@ -28,7 +28,7 @@ class CallPrinter : public CallObserver {
     EventLoop* loop = nullptr;              // for the lines that say how it is; or none
     const ArtifactStore* images = nullptr;  // for images the terminal cannot show; or none
     size_t lines = 10;                      // of output that is not collapsed
-    std::string hint = "all of it: pipe the output, or --json";
+    std::string hint = "a terminal shows the first and the last ones of a cell";
   };
 
   // `on_output_lost` is called once, with the errno, when standard output can no longer be written;
