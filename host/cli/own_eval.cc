@@ -63,7 +63,11 @@ class Evaluation {
   // The first Ctrl-C interrupts the cell, the second ends the program.
   void OnInterrupt() {
     exit_code_ = kExitInterrupted;
-    if (std::exchange(interrupted_, true)) return console_->loop().Stop();
+    if (std::exchange(interrupted_, true)) {
+      if (!json_) printer_.EndLine();
+      Complain("left: the cell that was running is killed, and its session is gone");
+      return console_->loop().Stop();
+    }
     desk_.service().Cancel(id_);
   }
 

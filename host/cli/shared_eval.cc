@@ -90,7 +90,13 @@ class SharedCall {
 
   // The first Ctrl-C interrupts this call, the second leaves.
   void OnInterrupt() {
-    if (exit_code_ != 0) return Leave(exit_code_);
+    if (exit_code_ != 0) {
+      if (streams_) printer_.EndLine();
+      Complain(
+          "left: the cell has been interrupted, and is killed if it does not end; the next result "
+          "says if the state was lost");
+      return Leave(exit_code_);
+    }
     exit_code_ = kExitInterrupted;
     link_.Cancel(id_);
   }

@@ -403,7 +403,14 @@ class EvalOnATerminal(ProgramTest):
         terminal.send("\x03")
         terminal.wait_for("ignored")
         terminal.send("\x03")
+        terminal.wait_for("cellar: left: the cell that was running is killed, and its session is gone")
         self.assertEqual(terminal.exit_code(), 130)
+
+    def test_long_output_on_a_terminal_is_left_out_and_the_file_that_has_it_is_named(self):
+        terminal = Terminal(self, "eval", "for i in range(40000): print(i)")
+        terminal.wait_for("39980 lines left out")
+        terminal.wait_for("cellar: the output is in /")
+        self.assertEqual(terminal.exit_code(), 0)
 
 
 class EvalLeavesNothing(ProgramTest):
