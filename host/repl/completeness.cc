@@ -28,7 +28,7 @@ class Scanner {
     // A statement at the margin ends the block before it.
     if (depth_ == 0 && !continued_ && (at_ == 0 || source_[at_ - 1] == '\n') &&
         std::string_view(" \t\n#").find(c) == std::string_view::npos) {
-      opens_block_ = false;
+      opens_block_ = BeginsTry(at_);
     }
     if ((c == '!' || c == '%') && depth_ == 0 && BeginsCommand(at_)) return SkipCommand();
     continued_ = false;
@@ -95,6 +95,13 @@ class Scanner {
   bool EndsLine(size_t at) const {
     at = std::min(source_.find_first_not_of(kSpace, at), source_.size());
     return at == source_.size() || source_[at] == '\n' || source_[at] == '#';
+  }
+
+  // `try: x = 1` is no statement without what follows.
+  bool BeginsTry(size_t at) const {
+    if (!source_.substr(at).starts_with("try")) return false;
+    at = source_.find_first_not_of(kSpace, at + 3);
+    return at != std::string_view::npos && source_[at] == ':';
   }
 
   bool BeginsLine(size_t at) const {

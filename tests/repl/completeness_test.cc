@@ -35,6 +35,14 @@ TEST(CompletenessTest, ABlockEndsWithABlankLine) {
   EXPECT_TRUE(NeedsMoreLines("@decorator\n"));
 }
 
+TEST(CompletenessTest, ATryWithItsBlockOnTheSameLineWaitsForTheRest) {
+  EXPECT_TRUE(NeedsMoreLines("try: x = 1\n"));
+  EXPECT_TRUE(NeedsMoreLines("try : x = 1\n"));
+  EXPECT_FALSE(NeedsMoreLines("try: x = 1\nexcept ValueError: pass\n"));
+  EXPECT_FALSE(NeedsMoreLines("try: x = 1\n\n"));
+  EXPECT_FALSE(NeedsMoreLines("try_it = {1: 2}\n"));
+}
+
 TEST(CompletenessTest, AStatementAtTheMarginEndsABlock) {
   EXPECT_FALSE(NeedsMoreLines("for i in x:\n    print(i)\nprint(x)\n"));
   EXPECT_TRUE(NeedsMoreLines("if x:\n    y\nelse:\n"));
