@@ -64,6 +64,12 @@ std::string Counted(size_t count, const std::string& what) {
   return std::to_string(count) + (count == 1 ? " cell " : " cells ") + what;
 }
 
+bool EndsIn(std::string path, std::string_view ending) {
+  std::transform(path.begin(), path.end(), path.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return path.ends_with(ending);
+}
+
 }  // namespace
 
 absl::StatusOr<Shown> ShowFile(const std::string& path, const ShowOptions& options) {
@@ -150,17 +156,16 @@ absl::Status ClearFile(const std::string& path, const SaveOptions& save) {
   return file.Save(cleared, save.force);
 }
 
-bool IsNotebookPath(std::string path) {
-  std::transform(path.begin(), path.end(), path.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return path.ends_with(".ipynb");
-}
+bool IsNotebookPath(std::string path) { return EndsIn(std::move(path), ".ipynb"); }
 
 absl::Status ConvertFile(const std::string& from, const std::string& to,
                          const ConvertOptions& options) {
   if (IsNotebookPath(from) == IsNotebookPath(to)) {
     return absl::InvalidArgumentError(
         "convert goes from a .ipynb file to a script or from a script to a .ipynb file");
+  }
+  if (!IsNotebookPath(to) && !EndsIn(to, ".py")) {
+    return absl::InvalidArgumentError(to + ": convert writes .py and .ipynb files");
   }
   return IsNotebookPath(from) ? ConvertToScript(from, to, options.force)
                               : ConvertToNotebook(from, to, options);
