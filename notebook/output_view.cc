@@ -91,6 +91,15 @@ bool IsOutputProperty(std::string_view key) {
   return std::find(kProperties.begin(), kProperties.end(), key) != kProperties.end();
 }
 
+// Of what the text stands for: images that are not text are in base64.
+size_t DataSize(std::string_view key, std::string_view text) {
+  const bool is_image = key.starts_with("image/") || key == "png" || key == "jpeg";
+  if ((!is_image && key != "application/pdf") || key == "image/svg+xml") return text.size();
+  const auto digits = static_cast<size_t>(std::ranges::count_if(
+      text, [](char c) { return c != '=' && c != '\n' && c != '\r' && c != ' '; }));
+  return digits * 3 / 4;
+}
+
 void AppendData(std::string_view bytes, Span data, std::string* out) {
   const std::vector<Member> members = Members(bytes, data);
   const std::optional<Member> shown = FindReadable(bytes, members);
@@ -98,8 +107,8 @@ void AppendData(std::string_view bytes, Span data, std::string* out) {
   for (const Member& member : members) {
     const std::string key = Decoded(Slice(bytes, member.key));
     if (IsOutputProperty(key) || (shown && member.key.begin == shown->key.begin)) continue;
-    AppendComment("(" + key + ", " + std::to_string(TextOf(bytes, member.value).size()) + " bytes)",
-                  out);
+    const size_t size = DataSize(key, TextOf(bytes, member.value));
+    AppendComment("(" + key + ", " + std::to_string(size) + " bytes)", out);
   }
 }
 
