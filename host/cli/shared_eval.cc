@@ -177,7 +177,12 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
   }
   if (std::optional<int> refused = ComplainIfRefused(*done)) return *refused;
   if (TextIn(*done, "status") == "running" && !options.json) {
-    std::printf("%s\n", TextIn((*done)["result"], "handle").c_str());
+    const std::string handle = TextIn((*done)["result"], "handle");
+    if (options.detach) {
+      std::printf("%s\n", handle.c_str());
+    } else {  // among the output of its cells
+      std::printf("[the call is still running; its handle is %s]\n", handle.c_str());
+    }
     return kExitFine;
   }
   if (options.json) {

@@ -167,6 +167,12 @@ class Sessions(DaemonTest):
             self.assertEqual(running.wait(DEADLINE_S), 0)
             self.assertEqual(self.run_in_session("x"), (0, "1\n", ""))
 
+    def test_the_handle_of_a_call_that_goes_on_is_marked_among_the_output(self):
+        request = b'{"background_after": 0.2, "cells": [{"code": "import time; print(1, flush=True); time.sleep(60)"}]}'
+        code, out, err = self.run_in_session("--request", "-", input=request)
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"^(1\n)?\[the call is still running; its handle is call-\d+\]\n$")
+
     def test_sessions_are_listed_reset_interrupted_and_closed(self):
         self.assertEqual(self.run_cellar("sessions"), (0, "", ""))
         self.run_in_session("x = 1")
