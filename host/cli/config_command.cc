@@ -46,8 +46,11 @@ int RunConfig(const ConfigOptions& options) {
   std::error_code error;
   const std::string cwd =
       std::filesystem::canonical(options.cwd.empty() ? "." : options.cwd, error).string();
+  const std::string problem = options.cwd.empty()
+                                  ? "the current directory has been deleted"
+                                  : "directory " + options.cwd + ": " + error.message();
   const absl::StatusOr<Settings> settings =
-      error ? absl::NotFoundError("directory " + options.cwd + ": " + error.message())
+      error ? absl::NotFoundError(problem)
             : LoadSettings(CurrentEnvironment(), cwd, options.settings);
   if (!settings.ok()) {
     Complain(settings.status());

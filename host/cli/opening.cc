@@ -10,7 +10,13 @@
 namespace cellar::host {
 
 absl::StatusOr<SessionOpening> OpeningHere(const Environment& env, const std::string& interpreter) {
-  return OpeningIn(".", env, interpreter);
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  if (error == std::errc::no_such_file_or_directory) {
+    return absl::NotFoundError("the current directory has been deleted");
+  }
+  if (error) return ErrnoStatus(error.value(), "finding the current directory");
+  return OpeningIn(here.string(), env, interpreter);
 }
 
 absl::StatusOr<SessionOpening> OpeningIn(const std::string& cwd, const Environment& env,

@@ -23,6 +23,9 @@ namespace fs = std::filesystem;
 absl::StatusOr<std::string> ResolveDirectory(const std::string& given) {
   std::error_code error;
   const fs::path path = fs::canonical(given.empty() ? "." : given, error);
+  if (given.empty() && error == std::errc::no_such_file_or_directory) {
+    return absl::NotFoundError("the current directory has been deleted");
+  }
   if (error) return ErrnoStatus(error.value(), "working directory " + given);
   if (!fs::is_directory(path, error)) {
     return absl::InvalidArgumentError(
