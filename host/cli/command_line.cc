@@ -3,12 +3,16 @@
 #include <cmath>
 #include <vector>
 
+#include "host/eval/call_fields.h"
+
 namespace cellar::host {
 
 CLI::Option* AddSessionOption(CLI::App& command, std::string& name, const std::string& help) {
   return command.add_option("-s,--session", name, help)
       ->check([](const std::string& given) -> std::string {
-        return given.empty() ? "the name is empty" : "";
+        if (given.empty()) return "the name is empty";
+        const std::string problem = ProblemOfName(given);
+        return problem.empty() ? "" : "the name " + problem;
       })
       ->option_text("NAME");
 }

@@ -16,6 +16,7 @@
 #include "host/console/standard_output.h"
 #include "host/console/table.h"
 #include "host/console/terminal.h"
+#include "host/eval/call_fields.h"
 #include "host/eval/json_writer.h"
 #include "host/output/printable.h"
 #include "host/serve/frame_fields.h"
@@ -132,6 +133,10 @@ void AddBranch(CLI::App& app, int* exit_code) {
   AddName(*command, options->session);
   command->add_option("new", options->branch, "Name of the new one")
       ->required()
+      ->check([](const std::string& given) {
+        const std::string problem = ProblemOfName(given);
+        return problem.empty() ? "" : "the name " + problem;
+      })
       ->option_text("NEW");
   command
       ->add_option("cell", options->cell,

@@ -13,7 +13,6 @@ namespace {
 
 constexpr size_t kMaxTitleBytes = 1024;
 
-std::string ProblemOfName(std::string_view name) { return ProblemOfText(name, kMaxNameBytes); }
 std::string ProblemOfTitle(std::string_view title) { return ProblemOfText(title, kMaxTitleBytes); }
 std::string ProblemOfPath(std::string_view path) { return ProblemOfText(path, PATH_MAX - 1); }
 
@@ -116,6 +115,17 @@ std::string ProblemOfText(std::string_view text, size_t max_bytes) {
   }
   if (const std::optional<size_t> invalid = FindInvalidUtf8(text)) {
     return absl::StrCat("is not valid UTF-8 (byte ", *invalid, ")");
+  }
+  return "";
+}
+
+std::string ProblemOfName(std::string_view name) {
+  if (std::string problem = ProblemOfText(name, kMaxNameBytes); !problem.empty()) return problem;
+  for (size_t at = 0; at < name.size(); at += Utf8CharacterSize(name.substr(at))) {
+    const char32_t c = CodePointOf(name.substr(at, Utf8CharacterSize(name.substr(at))));
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0)) {
+      return absl::StrCat("has a control character (byte ", at, ")");
+    }
   }
   return "";
 }

@@ -80,6 +80,8 @@ std::span<const Field<CallCell>> CellFields();
 
 // What is wrong with text that has to reach Python or the system; empty when nothing is.
 std::string ProblemOfText(std::string_view text, size_t max_bytes);
+// Of a name, which is also shown on a line.
+std::string ProblemOfName(std::string_view name);
 std::string ProblemOfCode(std::string_view code);
 
 // Of a session, an owner, or who makes a call.

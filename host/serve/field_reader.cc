@@ -32,6 +32,7 @@ std::string FieldReader::Text(const char* name, bool required, size_t max_bytes)
 
 std::string FieldReader::Name(const char* name, bool required) {
   std::string text = Text(name, required, kMaxNameBytes);
+  if (std::string problem = ProblemOfName(text); !problem.empty()) Add(name, problem);
   if (required && text.empty()) Add(name, "is empty");
   return text;
 }
