@@ -164,8 +164,8 @@ absl::StatusOr<std::string> ReadToEnd(int fd, const std::string& name, size_t li
     if (count == 0) break;
     size += count;
     if (size > limit) {
-      return absl::ResourceExhaustedError("reading " + name + ": more than " +
-                                          std::to_string(limit) + " bytes");
+      return absl::OutOfRangeError("reading " + name + ": more than " +
+                                   std::to_string(limit >> 20) + " MiB");
     }
   }
   content.resize(size);

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
       app.parse(argc, texts.data());
     }
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitFine : kExitUsage;
+    return app.exit(error) == 0 ? ExitCodeAfterOutput(kExitFine) : kExitUsage;
   } catch (const std::system_error& error) {  // there is no room for a thread
     return ComplainOf(
         absl::ResourceExhaustedError(std::string("starting a thread: ") + error.what()));

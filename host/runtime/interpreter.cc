@@ -205,8 +205,11 @@ std::vector<Candidate> Candidates(const InterpreterQuery& query) {
 absl::Status SettingError(const InterpreterQuery& query, const Candidate& asked,
                           const absl::Status& problem) {
   const std::string path = asked.path == query.setting ? "" : absl::StrCat(" (", asked.path, ")");
-  return absl::Status(problem.code(), absl::StrCat("interpreter \"", query.setting, "\"", path,
-                                                   ", which was asked for: ", problem.message()));
+  // What may not be run is no Python for this user, as what is not there.
+  const absl::StatusCode code =
+      absl::IsPermissionDenied(problem) ? absl::StatusCode::kFailedPrecondition : problem.code();
+  return absl::Status(code, absl::StrCat("interpreter \"", query.setting, "\"", path,
+                                         ", which was asked for: ", problem.message()));
 }
 
 }  // namespace

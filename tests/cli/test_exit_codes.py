@@ -28,6 +28,34 @@ class ExitCodes(DaemonTest, NotebookRunTest):
         self.check(2, ("eval", *asked, "1"), ("eval", "-s", "work", *asked, "1"), ("notebook", "run", "a.ipynb", *asked),
                    ("notebook", "run", "a.ipynb", "-s", "work", *asked), ("doctor", *asked))
 
+    def test_an_interpreter_that_may_not_be_run(self):
+        self.check(2, ("eval", "--interpreter", "/etc/passwd", "1"), ("doctor", "--interpreter", "/etc/passwd"))
+
+    def test_a_notebook_of_another_language(self):
+        path = os.path.join(self.folder, "r.ipynb")
+        with open(path, "w") as notebook:
+            notebook.write('{"cells": [], "metadata": {"language_info": {"name": "R"}}, "nbformat": 4, "nbformat_minor": 4}')
+        self.check(2, ("notebook", "run", path), ("notebook", "run", path, "-s", "work"))
+
+    def test_a_notebook_is_converted_to_nothing_but_scripts_and_notebooks(self):
+        self.check(2, ("notebook", "convert", "a.ipynb", "a.html"))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "a.html")))
+
+    def test_a_cell_that_is_too_long(self):
+        code, _, err = self.run_cellar("eval", "-", input=b"#" * ((64 << 20) + 1))
+        self.assertEqual((code, err), (2, "cellar: reading standard input: more than 64 MiB\n"))
+
+    def test_a_session_name_that_would_not_stay_on_its_line(self):
+        for name in ("a\nb", "\x1b[31m", "a\x7f", b"a\xff"):
+            self.check(2, ("eval", "-s", name, "1"), ("branch", "work", name))
+        self.check(2, ("eval", "--request", "-"), input=b'{"session": "a\\u0085", "cells": [{"code": "1"}]}')
+
+    def test_a_directory_that_has_been_deleted(self):
+        for command in (("eval", "1"), ("eval", "-s", "work", "1"), ("config",)):
+            run = subprocess.run(["sh", "-c", 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$@"', os.path.join(self.folder, "gone"),
+                                  CELLAR, *command], env=self.env, capture_output=True, timeout=30)
+            self.assertEqual((run.returncode, run.stderr), (2, b"cellar: the current directory has been deleted\n"), command)
+
     def test_a_notebook_or_a_cell_that_is_not_there(self):
         self.check(2, ("notebook", "show", "no.ipynb"), ("notebook", "run", "no.ipynb"),
                    ("notebook", "run", "no.ipynb", "-s", "work"), ("notebook", "edit", "a.ipynb", "9", "--source", "x"),
@@ -58,7 +86,7 @@ class ExitCodes(DaemonTest, NotebookRunTest):
 
     def test_standard_output_that_cannot_be_written(self):
         self.run_in_session("1")
-        commands = ("eval", "1"), ("sessions",), ("doctor",), ("config",), ("notebook", "show", "a.ipynb")
+        commands = ("--help",), ("eval", "1"), ("sessions",), ("doctor",), ("config",), ("notebook", "show", "a.ipynb")
         for command in commands:
             with open("/dev/full", "wb") as full:
                 run = subprocess.run([CELLAR, *command], env=self.env, cwd=self.folder, stdout=full,

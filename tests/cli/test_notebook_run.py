@@ -177,7 +177,7 @@ class SelectionTest(NotebookRunTest):
     def test_a_notebook_in_another_language_is_refused(self):
         self.make("x <- 1", metadata={"kernelspec": {"language": "R", "name": "ir", "display_name": "R"}})
         code, _, err = self.run_notebook()
-        self.assertEqual(code, 3)
+        self.assertEqual(code, 2)
         self.assertIn("written in R", err)
 
 
