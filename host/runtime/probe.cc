@@ -107,10 +107,12 @@ absl::StatusOr<ProbeAnswer> ParseAnswer(const std::string& text) {
                          .base_prefix = lines[3]};
     }
   }
+  // The first line says what is wrong; a version manager's advice follows it.
   const std::vector<std::string> lines = absl::StrSplit(absl::StripAsciiWhitespace(text), '\n');
-  return absl::FailedPreconditionError(
-      lines.back().empty() ? "it did not answer and wrote nothing"
-                           : absl::StrCat("it did not answer and wrote: ", lines.back()));
+  const absl::string_view first = absl::StripAsciiWhitespace(lines.front());
+  return absl::FailedPreconditionError(first.empty()
+                                           ? "it did not answer and wrote nothing"
+                                           : absl::StrCat("it did not answer and wrote: ", first));
 }
 
 }  // namespace

@@ -70,9 +70,11 @@ TEST_F(ProbeTest, RunsInTheGivenDirectoryWithoutInput) {
   EXPECT_EQ(answer->executable + "/", Path(""));
 }
 
-TEST_F(ProbeTest, ReportsTheLastWordsOfWhatDoesNotRun) {
+TEST_F(ProbeTest, ReportsTheFirstWordsOfWhatDoesNotRunAndNotTheAdviceAfterThem) {
   absl::Status status =
-      ProbeScript("echo one; echo 'python3: command not found' >&2; exit 127").status();
+      ProbeScript(
+          "printf '\\n  python3: command not found\\n\\nIt exists in:\\n  3.9\\n' >&2; exit 127")
+          .status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), EndsWith("and wrote: python3: command not found"));
 }
