@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -83,6 +84,11 @@ class Evaluation {
         exit_code_ = result->status == CallStatus::kOk ? kExitFine : kExitFailed;
       }
       result_ = *std::move(result);
+      if (!json_) {
+        const auto not_run = std::ranges::count(result_->cells, CellRunStatus::kNotRun,
+                                                [](const auto& cell) { return cell.status; });
+        printer_.NoteNotRun(result_->cells.size(), static_cast<size_t>(not_run));
+      }
     } else {
       exit_code_ = ComplainOf(result.status());
     }

@@ -1,5 +1,6 @@
 #include "host/cli/shared_eval.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -83,7 +84,10 @@ class SharedCall {
   void OnFrame(const ordered_json& frame) {
     TellOf(frame, printer_);
     if (TextIn(frame, "type") != "done") return;
-    if (streams_) ShowSaved(frame);
+    if (streams_) {
+      ShowSaved(frame);
+      NoteNotRun(frame);
+    }
     done_ = frame;
     foreground_.loop().Stop();
   }
@@ -119,6 +123,15 @@ class SharedCall {
         }
       }
     }
+  }
+
+  void NoteNotRun(const ordered_json& done) {
+    if (TextIn(done, "status") == "running") return;
+    const ordered_json result = done.value("result", ordered_json::object());
+    const ordered_json cells = result.value("cells", ordered_json::array());
+    const auto not_run = std::ranges::count_if(
+        cells, [](const ordered_json& cell) { return TextIn(cell, "status") == "not_run"; });
+    printer_.NoteNotRun(cells.size(), static_cast<size_t>(not_run));
   }
 
   Foreground& foreground_;

@@ -198,6 +198,12 @@ void CallPrinter::Note(std::string_view text) {
   PrintLine(err_, "cellar: " + Printable(text), kDim);
 }
 
+void CallPrinter::NoteNotRun(size_t cells, size_t not_run) {
+  if (not_run == 0 || not_run >= cells) return;
+  Note("cell " + std::to_string(cells - not_run) + " of " + std::to_string(cells) + " failed; " +
+       std::to_string(not_run) + (not_run == 1 ? " was not run" : " were not run"));
+}
+
 void CallPrinter::NoteSaved(const SavedData& data) {
   if (data.artifact_path.empty() || (out_.is_terminal && data.mime.starts_with("image/"))) return;
   Note(data.mime + ", " + SpokenSize(data.bytes) + ", is in " + data.artifact_path);

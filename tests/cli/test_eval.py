@@ -28,7 +28,8 @@ class EvalText(ProgramTest):
                               "  File \"<cell 2>\", line 1, in <module>\n"
                               "    1/0\n"
                               "    ~^~\n"
-                              "ZeroDivisionError: division by zero\n")
+                              "ZeroDivisionError: division by zero\n"
+                              "cellar: cell 2 of 3 failed; 1 was not run\n")
 
     def test_a_file_is_one_cell(self):
         with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
