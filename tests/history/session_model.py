@@ -103,7 +103,7 @@ class SessionModel:
             before = self.FRESH
         elif cell.found_restored() is not None:
             self._check_cause(cell)
-            before = self.states_by_rewind(cell.found_restored())
+            before = self._states_restored(cell)
         elif self.lost and not changed:
             raise Violation(f"{cell.token}: all was lost before it, and it does not say so: {cell.detail!r}")
         histories = {history for history, count in before
@@ -128,7 +128,7 @@ class SessionModel:
         """It was cancelled while it waited for its turn: nothing of it has run. It tells of a loss, and so does the next."""
         if cell.found_restored() is not None:
             self._check_cause(cell)
-            self.states = self.states_by_rewind(cell.found_restored())
+            self.states = self._states_restored(cell)
             self.restore_is_told = True
         elif cell.reset or cell.found_nothing():
             if not cell.reset:
@@ -154,8 +154,19 @@ class SessionModel:
             states |= change.effect()
         return states, bool(changes)
 
+    def _branches_before(self, cell):
+        """Those that this session may have come from since: they bring what their origin had not told yet."""
+        return [change for change in self.changes
+                if change.type == "branch" and not change.refused and change.sent < cell.ended]
+
+    def _states_restored(self, cell):
+        stand = cell.found_restored()
+        brought = {state for branch in self._branches_before(cell) for state in branch.effect() if state[1] == stand}
+        return self.states_by_rewind(stand) | brought
+
     def _check_cause(self, cell):
-        if not self.lost and not self.restore_is_told and not any(self.last is None or moment > self.last.sent for moment in self.kills):
+        has_cause = self.lost or self.restore_is_told or self._branches_before(cell)
+        if not has_cause and not any(self.last is None or moment > self.last.sent for moment in self.kills):
             raise Violation(f"{cell.token} says for no reason: {cell.said!r} ({cell.state}: {cell.detail!r})")
 
     def _end(self, cell, histories):
