@@ -226,7 +226,7 @@ absl::StatusOr<CallResult> CallService::Tail(CallId id) const {
 
 void CallService::ForgetOldResults() {
   const auto is_over = [](const auto& call) { return call.second->is_over(); };
-  if (std::ranges::count_if(calls_, is_over) <= kMaxOldResults) return;
+  if (static_cast<size_t>(std::ranges::count_if(calls_, is_over)) <= kMaxOldResults) return;
   calls_.erase(std::ranges::find_if(calls_, is_over));
 }
 

@@ -105,7 +105,9 @@ class HostileTest : public CallsTest, public testing::WithParamInterface<Mode> {
       cells = cells.subspan(count);
     }
     // A sanitizer keeps what is freed.
-    if (!kHostSanitized) EXPECT_LE(growth.bytes(), kMaxGrowth);
+    if (!kHostSanitized) {
+      EXPECT_LE(growth.bytes(), kMaxGrowth);
+    }
   }
 
  private:

@@ -91,7 +91,7 @@ TEST(TextViewTest, OutputsAreShownAndSkippedOnTheWayBack) {
   EXPECT_EQ(
       text,
       "# %% [code] cell:0\nx\n\n# %% [outputs] cell:0\n# [stdout]\n# # %% [code] cell:5\n# two\n"
-      "# [execute_result]\n# 42\n# (image/png, 4 bytes)\n# [error]\n# red\n# [pyout]\n# old\n");
+      "# [execute_result]\n# 42\n# (image/png, 3 bytes)\n# [error]\n# red\n# [pyout]\n# old\n");
   EXPECT_THAT(SourcesOf(text), ElementsAre("x\n"));
 }
 

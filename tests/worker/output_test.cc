@@ -239,7 +239,9 @@ TEST_F(OutputTest, AHundredMegabytesLeaveTheHostSmallAndAreCountedExactly) {
       Run("line = 'x' * 99\nfor i in range(1024 * 1024): print(line)\nprint('end')",
           {.timeout = absl::ZeroDuration()});
   ASSERT_TRUE(outcome.ok());
-  if (!kHostSanitized) EXPECT_LT(growth.bytes(), kMaxGrowth);
+  if (!kHostSanitized) {
+    EXPECT_LT(growth.bytes(), kMaxGrowth);
+  }
   ASSERT_TRUE(outcome.truncation.has_value());
   EXPECT_EQ(outcome.truncation->total_bytes, 100u * 1024 * 1024 + 4);
   EXPECT_EQ(outcome.truncation->total_lines, 1024u * 1024 + 1);
@@ -257,7 +259,9 @@ TEST_F(OutputTest, OneHugePrintLeavesTheHostSmall) {
   const PeakGrowth growth;
   CellOutcome outcome = Run("print('x' * (64 << 20))", {.timeout = absl::ZeroDuration()});
   ASSERT_TRUE(outcome.ok());
-  if (!kHostSanitized) EXPECT_LT(growth.bytes(), kMaxGrowth);
+  if (!kHostSanitized) {
+    EXPECT_LT(growth.bytes(), kMaxGrowth);
+  }
   ASSERT_TRUE(outcome.truncation.has_value());
   EXPECT_EQ(outcome.truncation->total_bytes, (64u << 20) + 1);
   std::filesystem::remove(outcome.truncation->artifact_path);
