@@ -37,25 +37,21 @@ uint32_t UntoldState::UndoneEnd(uint32_t next_cell) const {
 }
 
 void UntoldState::TellAfter(CellOutcome& outcome) const {
-  if (!why_empty_.empty()) {
-    outcome.state = StateAfter::kFresh;
-    outcome.state_detail = why_empty_ + kRanFresh;
-  }
-  if (!how_restored_.empty()) {
-    outcome.state = StateAfter::kRestored;
-    outcome.state_detail = how_restored_;
-    TellNotCarried(not_carried_, outcome);
-  }
+  Tell(kRanFresh, "", outcome);
+  if (!how_restored_.empty()) TellNotCarried(not_carried_, outcome);
 }
 
-void UntoldState::TellUnbegun(CellOutcome& outcome) const {
-  if (!why_empty_.empty()) {
-    outcome.state = StateAfter::kFresh;
-    outcome.state_detail = why_empty_ + kNotRun;
-  }
+void UntoldState::TellUnbegun(CellOutcome& outcome) const { Tell(kNotRun, kNotRun, outcome); }
+
+// A restore is the later news: there was something again to go back to.
+void UntoldState::Tell(const char* after_empty, const char* after_restored,
+                       CellOutcome& outcome) const {
   if (!how_restored_.empty()) {
     outcome.state = StateAfter::kRestored;
-    outcome.state_detail = how_restored_ + kNotRun;
+    outcome.state_detail = how_restored_ + after_restored;
+  } else if (!why_empty_.empty()) {
+    outcome.state = StateAfter::kFresh;
+    outcome.state_detail = why_empty_ + after_empty;
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/session/outcome.h"
@@ -40,6 +41,9 @@ class UntoldState {
   void TellBeside(CellOutcome& outcome) const;
 
  private:
+  // Each with what is to be said behind it.
+  void Tell(const char* after_empty, const char* after_restored, CellOutcome& outcome) const;
+
   std::string why_empty_;
   std::string how_restored_;
   std::vector<std::string> not_carried_;  // by that restore
