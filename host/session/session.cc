@@ -420,6 +420,7 @@ void Session::Close(absl::AnyInvocable<void()> done) {
   abandoned.swap(queue_);
   for (Job& job : abandoned) Fail(std::move(job), absl::CancelledError("the session was closed"));
   AbandonRestoring();
+  if (template_ != nullptr) template_->Continue();  // or the keeper would stay as a zombie
   if (worker_ == nullptr) return FinishClose();
   if (cells_.outer != nullptr || !worker_ready_) {
     worker_->Kill();

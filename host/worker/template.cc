@@ -121,8 +121,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Template::Fork(const wire::Setup& setup,
   if (ended_) return absl::UnavailableError(failure_);
   CELLAR_ASSIGN_OR_RETURN(Birth birth, MakeBirth());
   CELLAR_RETURN_IF_ERROR(AddKeeper(birth));
-  // A cell may have stopped it.
-  SignalPidfd(process_.pidfd.get(), SIGCONT);
+  Continue();
   if (absl::Status sent = SendFork(birth); !sent.ok()) {
     OnControl();  // knows better why
     return ended_ ? absl::UnavailableError(failure_) : sent;
@@ -219,7 +218,11 @@ void Template::Leave() {
 // zombies where nobody waits for orphans.
 void Template::Dismiss() {
   control_.reset();
-  SignalPidfd(process_.pidfd.get(), SIGCONT);  // somebody may have stopped it
+  Continue();
+}
+
+void Template::Continue() {
+  if (process_.pidfd) SignalPidfd(process_.pidfd.get(), SIGCONT);
 }
 
 // So that it does not stay as a zombie until somebody wants a new template.

@@ -44,6 +44,8 @@ class Template : public std::enable_shared_from_this<Template> {
   // exit.
   absl::StatusOr<std::unique_ptr<Worker>> Fork(const wire::Setup& setup, WorkerListener& listener);
 
+  // Lets it go on if a cell has stopped it.
+  void Continue();
   // Ends it and everything below it, without waiting.
   void Leave();
 

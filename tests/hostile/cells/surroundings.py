@@ -315,3 +315,9 @@ if ctypes.CDLL(None).syscall(56, 0x4000 | 17, 0, 0, 0, 0) == 0: time.sleep(987)
 import os, signal
 os.kill(os.getppid(), signal.SIGSTOP)
 os._exit(3)
+
+# %% StopsTheTemplate | completes | says "5"
+import os, signal
+template = int(open(f'/proc/{os.getppid()}/stat').read().rsplit(')', 1)[1].split()[1])
+if 'cellar' in open(f'/proc/{template}/comm').read(): os.kill(template, signal.SIGSTOP)
+5
