@@ -73,12 +73,14 @@ absl::StatusOr<CallId> CallService::ParentOf(const Call& call) const {
 }
 
 void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {
+  if (hold.ok()) call.hold.emplace(*std::move(hold));
   if (call.cancelled) {
+    // What is printed is the call's to tell from the moment it got the session, which was before.
+    if (call.hold) call.hold->TellUnheard(call.observer);
     return Finish(call, call.Unstarted(CallStatus::kCancelled, CellRunStatus::kNotRun));
   }
   if (call.held_by != 0) return RunNested(call);
   if (!hold.ok()) return Finish(call, hold.status());
-  call.hold.emplace(*std::move(hold));
   ShowToWatchers(call);
   call.hold->TellUnheard(call.observer);
   Call ready = call.call;
