@@ -23,8 +23,8 @@ std::vector<int> Birth::Fds(size_t count) const {
 absl::StatusOr<std::vector<UniqueFd>> Birth::TakeFds(size_t count) {
   std::vector<UniqueFd> fds(count);
   for (size_t i = 0; i < count; ++i) fds[i] = std::move(worker_fds[i]);
-  for (auto [place, end] : {std::pair(wire::kDoorbellFd, &ends.doorbell),
-                            std::pair(wire::kFaultsFd, &ends.faults)}) {
+  for (auto [place, end] :
+       {std::pair(wire::kDoorbellFd, &ends.doorbell), std::pair(wire::kFaultsFd, &ends.faults)}) {
     UniqueFd copy(fcntl(end->get(), F_DUPFD_CLOEXEC, 0));
     if (!copy) return ErrnoStatus(errno, "keeping a worker's descriptors");
     CELLAR_ASSIGN_OR_RETURN(fds[place], MoveHigh(std::move(copy)));
@@ -54,13 +54,12 @@ absl::StatusOr<Birth> MakeBirth() {
   return birth;
 }
 
-absl::Status AddKeeper(Birth& birth) {
-  CELLAR_ASSIGN_OR_RETURN(auto keeper, MakeSocketPair(SOCK_SEQPACKET));
-  CELLAR_RETURN_IF_ERROR(SetNonBlocking(keeper.first.get(), true));
-  birth.ends.keeper = std::move(keeper.first);
-  birth.worker_fds[wire::kKeeperFd] = std::move(keeper.second);
+absl::StatusOr<std::unique_ptr<Keeper>> AddKeeper(EventLoop& loop, Birth& birth) {
+  CELLAR_ASSIGN_OR_RETURN(auto socket, MakeSocketPair(SOCK_SEQPACKET));
+  CELLAR_RETURN_IF_ERROR(SetNonBlocking(socket.first.get(), true));
+  birth.worker_fds[wire::kKeeperFd] = std::move(socket.second);
   CELLAR_ASSIGN_OR_RETURN(birth.worker_fds[wire::kKeeperHostAliveFd], OpenPidfd(getpid()));
-  return absl::OkStatus();
+  return std::make_unique<Keeper>(loop, std::move(socket.first));
 }
 
 }  // namespace cellar::host

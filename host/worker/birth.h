@@ -1,7 +1,8 @@
-// Everything a worker is born with: its channel, ring, doorbell, pipes and keeper's socket, the
-// host's ends and the worker's.
+// Everything a worker is born with: its channel, ring, doorbell and pipes, the host's ends and the
+// worker's, and the socket of its keeper.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -9,13 +10,13 @@
 #include "host/base/unique_fd.h"
 #include "host/wire/birth_fds.h"
 #include "host/wire/ring.h"
+#include "host/worker/keeper.h"
 
 namespace cellar::host {
 
 // The host's ends.
 struct WorkerEnds {
   UniqueFd channel;
-  UniqueFd keeper;
   UniqueFd doorbell;
   UniqueFd faults;
   UniqueFd out;
@@ -36,7 +37,7 @@ struct Birth {
 
 // All but the keeper's.
 absl::StatusOr<Birth> MakeBirth();
-// A keeper's socket, and a pidfd of this process by which a keeper knows that its host lives.
-absl::Status AddKeeper(Birth& birth);
+// A keeper's socket, and a pidfd of this process by which it knows that its host lives.
+absl::StatusOr<std::unique_ptr<Keeper>> AddKeeper(EventLoop& loop, Birth& birth);
 
 }  // namespace cellar::host

@@ -1,9 +1,7 @@
 #include "host/worker/snapshot.h"
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <csignal>
 #include <utility>
 
@@ -15,12 +13,11 @@
 namespace cellar::host {
 namespace {
 
-constexpr size_t kReadSize = 16u << 10;
-
 absl::StatusOr<std::unique_ptr<Worker>> MakeUnborn(EventLoop& loop, Birth& birth,
+                                                   std::unique_ptr<Keeper> keeper,
                                                    WorkerListener& listener) {
   return Worker::Create(
-      loop, std::move(birth.ends), *std::move(birth.ring),
+      loop, std::move(birth.ends), *std::move(birth.ring), std::move(keeper),
       [] { return absl::UnavailableError("the copy could not be forked"); }, listener);
 }
 
@@ -34,47 +31,39 @@ void Snapshot::Take(EventLoop& loop, Worker& worker, bool cautious, TakeCallback
                done = std::move(done)](absl::StatusOr<wire::Copied> copied) mutable {
                 if (!copied.ok()) return done(copied.status());
                 std::unique_ptr<Snapshot> taken(new Snapshot(loop, std::move(ours), *copied));
-                if (absl::Status watched = taken->Watch(); !watched.ok()) return done(watched);
+                // One that nobody listens to could not answer when it is needed.
+                absl::Status watched = taken->channel_.Watch();
+                if (!watched.ok()) return done(watched);
                 done(std::move(taken));
               });
 }
 
 Snapshot::Snapshot(EventLoop& loop, UniqueFd channel, const wire::Copied& copied)
     : loop_(loop),
-      channel_(std::move(channel)),
+      channel_(loop, std::move(channel), *this),
       pid_(copied.pid),
       cost_(absl::Microseconds(copied.fork_us)) {
   if (auto pidfd = OpenPidfd(pid_); pidfd.ok()) pidfd_ = *std::move(pidfd);
 }
 
-// One that nobody listens to could not answer when it is needed.
-absl::Status Snapshot::Watch() {
-  return loop_.Watch(channel_.get(), EPOLLIN | EPOLLRDHUP, [this](uint32_t) { OnChannel(); });
-}
-
 Snapshot::~Snapshot() {
   *alive_ = false;
-  if (!channel_) return;
-  loop_.Unwatch(channel_.get());
-  // One that has not spoken yet ends when it finds its channel closed.
-  Continue();
-  if (confirmed_ && pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
+  Continue();  // so that one that has not spoken yet finds its channel closed, and ends
+  Kill();
 }
 
 absl::StatusOr<std::unique_ptr<Worker>> Snapshot::Restore(Worker& former,
                                                           WorkerListener& listener) {
   CELLAR_ASSIGN_OR_RETURN(Birth birth, MakeBirth());
-  birth.ends.keeper = former.TakeKeeper();
   std::vector<int> fds = birth.Fds(wire::CopyFdCount(wire::CopyKind::kRestored));
-  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, MakeUnborn(loop_, birth, listener));
-  // Not before the keeper has ended what the former worker left behind: it would end the new one
-  // with it.
-  worker->WhenCleared(former.keeper_is_clear(), [this, alive = alive_, fds = std::move(fds),
-                                                 theirs = std::move(birth.worker_fds),
-                                                 born = worker->WhenBorn()]() mutable {
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker,
+                          MakeUnborn(loop_, birth, former.TakeKeeper(), listener));
+  worker->keeper().WhenClear([this, alive = alive_, fds = std::move(fds),
+                              theirs = std::move(birth.worker_fds),
+                              born = worker->WhenBorn()]() mutable {
     if (!*alive) return born(absl::UnavailableError("the snapshot has died"));
     Continue();
-    copier_.Ask(channel_.get(), {.kind = wire::CopyKind::kRestored}, fds, std::move(born));
+    copier_.Ask(channel_.socket(), {.kind = wire::CopyKind::kRestored}, fds, std::move(born));
   });
   return worker;
 }
@@ -82,23 +71,25 @@ absl::StatusOr<std::unique_ptr<Worker>> Snapshot::Restore(Worker& former,
 absl::StatusOr<std::unique_ptr<Worker>> Snapshot::Branch(Worker& present, bool reseed,
                                                          WorkerListener& listener) {
   CELLAR_ASSIGN_OR_RETURN(Birth birth, MakeBirth());
-  CELLAR_RETURN_IF_ERROR(AddKeeper(birth));
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Keeper> keeper, AddKeeper(loop_, birth));
   std::vector<int> fds = birth.Fds(wire::CopyFdCount(wire::CopyKind::kBranched));
-  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, MakeUnborn(loop_, birth, listener));
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker,
+                          MakeUnborn(loop_, birth, std::move(keeper), listener));
   Continue();
-  copier_.Ask(channel_.get(), {.kind = wire::CopyKind::kBranched, .reseed = reseed}, fds,
-              present.KeepBranch(worker->WhenBorn()));
+  copier_.Ask(channel_.socket(), {.kind = wire::CopyKind::kBranched, .reseed = reseed}, fds,
+              present.keeper().KeepBranch(worker->WhenBorn()));
   return worker;
 }
 
 absl::StatusOr<std::unique_ptr<Worker>> BranchWorker(EventLoop& loop, Worker& source, bool reseed,
                                                      WorkerListener& listener) {
   CELLAR_ASSIGN_OR_RETURN(Birth birth, MakeBirth());
-  CELLAR_RETURN_IF_ERROR(AddKeeper(birth));
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Keeper> keeper, AddKeeper(loop, birth));
   std::vector<int> fds = birth.Fds(wire::CopyFdCount(wire::CopyKind::kBranched));
-  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, MakeUnborn(loop, birth, listener));
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker,
+                          MakeUnborn(loop, birth, std::move(keeper), listener));
   source.Copy({.kind = wire::CopyKind::kBranched, .reseed = reseed}, fds,
-              source.KeepBranch(worker->WhenBorn()));
+              source.keeper().KeepBranch(worker->WhenBorn()));
   return worker;
 }
 
@@ -107,51 +98,44 @@ void Snapshot::Continue() {
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGCONT);
 }
 
+void Snapshot::Kill() {
+  if (confirmed_ && pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
+}
+
 void Snapshot::Measure(const std::vector<int32_t>& pids, MeasureCallback done) {
-  if (!channel_ || measured_) return;
-  if (wire::SendFrame(channel_.get(), wire::MessageFrame(wire::Measure{.pids = pids}), {}).ok()) {
+  if (measured_) return;
+  if (wire::SendFrame(channel_.socket(), wire::MessageFrame(wire::Measure{.pids = pids}), {})
+          .ok()) {
     measured_ = std::move(done);
   }
 }
 
-void Snapshot::OnChannel() {
-  std::array<char, kReadSize> buffer;
-  ssize_t size = recv(channel_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-  if (size < 0) return;
-  if (size == 0) return OnGone();
-  decoder_.Feed(std::string_view(buffer.data(), static_cast<size_t>(size)));
-  while (channel_) {
-    auto frame = decoder_.Next();
-    if (frame.ok() && !*frame) return;
-    if (!frame.ok() || !Dispatch(**frame)) return OnGone();
-  }
-}
-
-// False for what no snapshot says.
-bool Snapshot::Dispatch(const wire::Frame& frame) {
+absl::Status Snapshot::OnFrame(const wire::Frame& frame) {
   switch (static_cast<wire::MessageType>(frame.type)) {
     case wire::MessageType::kHello:
       confirmed_ = true;
-      return true;
-    case wire::MessageType::kCopied: {
-      auto copied = wire::Decode<wire::Copied>(frame.payload);
-      if (copied) copier_.OnCopied(*std::move(copied));
-      return copied.has_value();
-    }
-    case wire::MessageType::kMeasured: {
-      auto measured = wire::Decode<wire::Measured>(frame.payload);
-      if (measured && measured_) std::exchange(measured_, nullptr)(measured->processes);
-      return measured.has_value();
-    }
+      return absl::OkStatus();
+    case wire::MessageType::kCopied:
+      if (auto copied = wire::Decode<wire::Copied>(frame.payload)) {
+        copier_.OnCopied(*std::move(copied));
+        return absl::OkStatus();
+      }
+      break;
+    case wire::MessageType::kMeasured:
+      if (auto measured = wire::Decode<wire::Measured>(frame.payload)) {
+        if (measured_) std::exchange(measured_, nullptr)(measured->processes);
+        return absl::OkStatus();
+      }
+      break;
     default:
-      return false;
+      break;
   }
+  return absl::DataLossError("the channel carries a message that no snapshot sends");
 }
 
 void Snapshot::OnGone() {
-  loop_.Unwatch(channel_.get());
-  if (confirmed_ && pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
-  channel_.reset();
+  channel_.Stop();
+  Kill();
   copier_.FailAll(absl::UnavailableError("the snapshot has died"));
   if (gone_) loop_.Post(std::exchange(gone_, nullptr));
 }

@@ -12,13 +12,13 @@
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
 #include "host/base/unique_fd.h"
-#include "host/wire/frame.h"
+#include "host/worker/channel.h"
 #include "host/worker/copier.h"
 #include "host/worker/worker.h"
 
 namespace cellar::host {
 
-class Snapshot {
+class Snapshot : private ChannelListener {
  public:
   using TakeCallback = absl::AnyInvocable<void(absl::StatusOr<std::unique_ptr<Snapshot>>)>;
   using MeasureCallback = absl::AnyInvocable<void(const std::vector<wire::Memory>&)>;
@@ -26,7 +26,7 @@ class Snapshot {
   // Of a worker that runs no cell. `cautious`: not if it has threads that may not survive a fork.
   // The callback comes while the copy may still be putting itself to sleep.
   static void Take(EventLoop& loop, Worker& worker, bool cautious, TakeCallback done);
-  ~Snapshot();
+  ~Snapshot() override;
   Snapshot(const Snapshot&) = delete;
 
   // The next worker of the session, under the keeper of `former`, which must have ended. When it
@@ -48,19 +48,20 @@ class Snapshot {
  private:
   Snapshot(EventLoop& loop, UniqueFd channel, const wire::Copied& copied);
 
-  absl::Status Watch();
+  absl::Status OnFrame(const wire::Frame& frame) override;
+  void OnChannelEnd() override { OnGone(); }
+  void OnGarbage(const absl::Status&) override { OnGone(); }
+
   void Continue();
-  void OnChannel();
-  bool Dispatch(const wire::Frame& frame);
+  void Kill();
   void OnGone();
 
   EventLoop& loop_;
-  UniqueFd channel_;
+  Channel channel_;
   int pid_;
   UniqueFd pidfd_;
   bool confirmed_ = false;  // it has spoken since pidfd_ was opened, so that is the right process
   absl::Duration cost_;
-  wire::FrameDecoder decoder_;
   Copier copier_;
   MeasureCallback measured_;
   absl::AnyInvocable<void()> gone_;

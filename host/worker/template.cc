@@ -120,7 +120,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Template::Fork(const wire::Setup& setup,
                                                        WorkerListener& listener) {
   if (ended_) return absl::UnavailableError(failure_);
   CELLAR_ASSIGN_OR_RETURN(Birth birth, MakeBirth());
-  CELLAR_RETURN_IF_ERROR(AddKeeper(birth));
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Keeper> keeper, AddKeeper(loop_, birth));
   Continue();
   if (absl::Status sent = SendFork(birth); !sent.ok()) {
     OnControl();  // knows better why
@@ -129,7 +129,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Template::Fork(const wire::Setup& setup,
   CELLAR_ASSIGN_OR_RETURN(
       std::unique_ptr<Worker> worker,
       Worker::Create(
-          loop_, std::move(birth.ends), *std::move(birth.ring),
+          loop_, std::move(birth.ends), *std::move(birth.ring), std::move(keeper),
           [self = shared_from_this()] { return self->WhyNotStarted(); }, listener));
   worker->LimitBirth(absl::Seconds(options_.start_limit_s) + kBirthLimit);
   worker->Send(setup);
@@ -214,8 +214,8 @@ void Template::Leave() {
   Dismiss();
 }
 
-// The end of its socket makes it leave in order: it reaps its keepers, which would otherwise stay as
-// zombies where nobody waits for orphans.
+// The end of its socket makes it leave in order: it reaps its keepers, which would otherwise stay
+// as zombies where nobody waits for orphans.
 void Template::Dismiss() {
   control_.reset();
   Continue();

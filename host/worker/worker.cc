@@ -3,15 +3,12 @@
 #include <sched.h>
 #include <sys/epoll.h>
 
-#include <algorithm>
 #include <csignal>
 #include <utility>
 
 #include "host/base/process.h"
 #include "host/wire/bridge_messages.h"
 #include "host/wire/control.h"
-#include "host/wire/keeper_messages.h"
-#include "host/wire/template_messages.h"
 
 namespace cellar::host {
 namespace {
@@ -22,52 +19,48 @@ constexpr absl::Duration kExitReport = absl::Seconds(2);
 // Between the end of its channel and its own end.
 constexpr absl::Duration kEndOfWorker = absl::Milliseconds(200);
 constexpr char kClosed[] = "its channel to the host was closed";
-constexpr char kOriginEnded[] = "the session that it branches off ended just then";
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Worker>> Worker::Create(
-    EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
+    EventLoop& loop, WorkerEnds ends, wire::RingMemory ring, std::unique_ptr<Keeper> keeper,
     std::function<absl::Status()> why_not_started, WorkerListener& listener) {
-  std::unique_ptr<Worker> worker(
-      new Worker(loop, std::move(ends), std::move(ring), std::move(why_not_started), listener));
+  std::unique_ptr<Worker> worker(new Worker(loop, std::move(ends), std::move(ring),
+                                            std::move(keeper), std::move(why_not_started),
+                                            listener));
   CELLAR_RETURN_IF_ERROR(worker->WatchAll());
   return worker;
 }
 
 Worker::Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
-               std::function<absl::Status()> why_not_started, WorkerListener& listener)
+               std::unique_ptr<Keeper> keeper, std::function<absl::Status()> why_not_started,
+               WorkerListener& listener)
     : loop_(loop),
-      ends_(std::move(ends)),
+      keeper_(std::move(keeper)),
       why_not_started_(std::move(why_not_started)),
       listener_(listener),
-      channel_(loop, std::move(ends_.channel), *this),
-      timeline_(std::move(ring), std::move(ends_.out), std::move(ends_.err),
+      channel_(loop, std::move(ends.channel), *this),
+      timeline_(std::move(ring), std::move(ends.out), std::move(ends.err),
                 [this](uint32_t cell, wire::StreamId stream, std::string_view text) {
                   listener_.OnText(cell, stream, text);
                 }),
       output_(
-          loop, timeline_, std::move(ends_.doorbell), [this] { DeliverArrived(); },
+          loop, timeline_, std::move(ends.doorbell), [this] { DeliverArrived(); },
           [this](const absl::Status& why) { Abandon(why); }),
-      faults_(std::move(ends_.faults)) {}
+      faults_(std::move(ends.faults)) {}
 
 Worker::~Worker() {
   *alive_ = false;
   loop_.Cancel(birth_timer_);
   loop_.Cancel(exit_timer_);
   loop_.Cancel(closed_timer_);
-  for (int fd : {ends_.keeper.get(), pidfd_.get()}) {
-    if (fd >= 0) loop_.Unwatch(fd);
-  }
-  // The keeper ends everything when its socket closes.
-  ends_.keeper.reset();
-  ContinueKeeper();
+  if (pidfd_) loop_.Unwatch(pidfd_.get());
 }
 
 absl::Status Worker::WatchAll() {
   CELLAR_RETURN_IF_ERROR(channel_.Watch());
   CELLAR_RETURN_IF_ERROR(output_.Start());
-  return loop_.Watch(ends_.keeper.get(), EPOLLIN, [this](uint32_t) { OnKeeper(); });
+  return keeper_->Serve(*this);
 }
 
 void Worker::ExpectWithin(absl::Duration time) {
@@ -118,11 +111,10 @@ void Worker::EndUnborn(absl::Duration after, std::string reason) {
 }
 
 void Worker::Kill() {
-  ContinueKeeper();
-  (void)wire::SendControl(ends_.keeper.get(), wire::Kill{.worker_pid = std::max(pid_, 0)});
+  if (finished_) return;
+  keeper_->Kill();
   // Not left to the keeper alone: it may be stopped again.
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
-  if (finished_) return;
   // Whoever was to fork it may be stopped too. When it goes on, it finds that the host has left.
   if (pid_ < 0) return EndUnborn(kEndOfWorker, "was ended before it had started");
   // It may be beyond any signal: inside the kernel, or held by a debugger.
@@ -136,11 +128,7 @@ void Worker::Kill() {
 void Worker::GiveUp() {
   if (finished_) return;
   exit_.reason = "could not be copied: it was not done in time";
-  // While the keeper clears up after the former worker, nobody has been asked for a copy.
-  if (!cleared_) {
-    Kill();
-    keeper_is_clear_ = false;
-  }
+  Kill();
   Finish();
 }
 
@@ -157,37 +145,11 @@ void Worker::EndForkHooks() {
   SignalWorker(wire::InsistSignal(), false);
 }
 
-void Worker::WhenCleared(bool is_clear, absl::AnyInvocable<void()> cleared) {
-  shares_keeper_ = true;
-  keeper_is_clear_ = is_clear;
-  if (is_clear) return cleared();
-  cleared_ = std::move(cleared);
-}
-
 Copier::Callback Worker::WhenBorn() {
   born_ = false;
   return [this, alive = alive_](absl::StatusOr<wire::Copied> copied) {
     if (*alive) OnBorn(std::move(copied));
   };
-}
-
-Copier::Callback Worker::KeepBranch(Copier::Callback born) {
-  return [this, alive = alive_,
-          born = std::move(born)](absl::StatusOr<wire::Copied> copied) mutable {
-    if (!copied.ok()) return born(std::move(copied));
-    if (!*alive || finished_) return born(absl::UnavailableError(kOriginEnded));
-    (void)wire::SendControl(ends_.keeper.get(), wire::KeepBranch{.keeper_pid = copied->keeper_pid});
-    branchings_[copied->keeper_pid] = {*std::move(copied), std::move(born)};
-  };
-}
-
-void Worker::OnBranchKept(const wire::BranchKept& kept) {
-  auto found = branchings_.find(kept.keeper_pid);
-  if (found == branchings_.end()) return;
-  Branching branching = std::move(found->second);
-  branchings_.erase(found);
-  if (!kept.lives) return branching.born(absl::UnavailableError(kOriginEnded));
-  branching.born(std::move(branching.copied));
 }
 
 void Worker::OnBorn(absl::StatusOr<wire::Copied> copied) {
@@ -199,26 +161,16 @@ void Worker::OnBorn(absl::StatusOr<wire::Copied> copied) {
       if (*alive) Finish();
     });
   }
-  born_ = true;
-  // A branch's keeper says hello by itself.
-  if (copied->keeper_pid > 0) return BeReady();
-  (void)wire::SendControl(ends_.keeper.get(), wire::Promote{.pid = copied->pid});
-}
-
-UniqueFd Worker::TakeKeeper() {
-  ContinueKeeper();
-  keeper_pidfd_.reset();
-  return std::move(ends_.keeper);
-}
-
-// A cell, or a person, may have stopped it; then it could not do what it is asked to.
-void Worker::ContinueKeeper() {
-  if (keeper_pidfd_) SignalPidfd(keeper_pidfd_.get(), SIGCONT);
+  if (copied->keeper_pid > 0) {  // a branch's own, which says hello by itself
+    born_ = true;
+    return BeReady();
+  }
+  promoted_ = true;
+  keeper_->Promote(copied->pid);
 }
 
 void Worker::SignalWorker(int signal, bool group) {
-  ContinueKeeper();
-  (void)wire::SendControl(ends_.keeper.get(), wire::Signal{.signal = signal, .group = group});
+  if (!finished_) keeper_->Signal(signal, group);
 }
 
 absl::Status Worker::OnFrame(const wire::Frame& frame) {
@@ -242,9 +194,7 @@ absl::Status Worker::OnFrame(const wire::Frame& frame) {
       auto copied = wire::Decode<wire::Copied>(frame.payload);
       if (!copied) break;
       // Told to the keeper before any further cell is told to the worker: it may die of that one.
-      if (copied->error.empty() && copied->keeper_pid <= 0) {
-        (void)wire::SendControl(ends_.keeper.get(), wire::KeepSnapshot{.pid = copied->pid});
-      }
+      if (copied->error.empty() && copied->keeper_pid <= 0) keeper_->KeepSnapshot(copied->pid);
       copier_.OnCopied(*std::move(copied));
       return absl::OkStatus();
     }
@@ -275,7 +225,7 @@ absl::Status Worker::OnFrame(const wire::Frame& frame) {
 // not safe before the keeper of its origin has been told to leave it alone: that one may be about
 // to end all that its worker has left.
 void Worker::BeReady() {
-  if (said_hello_ && born_ && (!shares_keeper_ || pid_ > 0)) listener_.OnWorkerReady();
+  if (said_hello_ && born_) listener_.OnWorkerReady();
 }
 
 template <typename Message>
@@ -298,64 +248,37 @@ absl::Status Worker::DeliverLine(std::string_view payload) {
   return absl::OkStatus();
 }
 
-void Worker::OnKeeper() {
-  auto message = wire::ReceiveControl(ends_.keeper.get());
-  if (!message.ok()) return OnKeeperGone();
-  if (!*message) return;
-  // Until then it speaks of the worker before, which may have been given up and not have heard it.
-  if (cleared_ && (*message)->type != wire::MessageType::kCleared) return;
-  switch ((*message)->type) {
-    case wire::MessageType::kKeeperHello: {
-      auto hello = wire::Decode<wire::KeeperHello>((*message)->payload);
-      // A cell that has taken the keeper's socket can say anything.
-      if (!hello || hello->worker_pid <= 0 || pid_ > 0 || (*message)->fds.size() != 2) {
-        return OnKeeperGone();
-      }
-      pid_ = hello->worker_pid;
-      loop_.Cancel(birth_timer_);
-      keeper_is_clear_ = false;
-      why_not_started_ = nullptr;
-      pidfd_ = std::move((*message)->fds[0]);
-      keeper_pidfd_ = std::move((*message)->fds[1]);
-      if (absl::Status watched =
-              loop_.Watch(pidfd_.get(), EPOLLIN, [this](uint32_t) { OnPidfd(); });
-          !watched.ok()) {
-        SetReason(watched);
-        return Abandon(watched);
-      }
-      if (shares_keeper_) BeReady();
-      return;
-    }
-    case wire::MessageType::kWorkerExited: {
-      auto exited = wire::Decode<wire::WorkerExited>((*message)->payload);
-      if (!exited) return OnKeeperGone();
-      exit_known_ = true;
-      (exited->signaled ? exit_.signal : exit_.exit_code) = exited->code;
-      if (exit_.exit_code == wire::kExitChannelLost) exit_.reason = kClosed;
-      return Finish();
-    }
-    case wire::MessageType::kCleared:
-      keeper_is_clear_ = true;
-      if (cleared_) std::exchange(cleared_, nullptr)();
-      return;
-    case wire::MessageType::kBranchKept:
-      if (auto kept = wire::Decode<wire::BranchKept>((*message)->payload)) OnBranchKept(*kept);
-      return;
-    case wire::MessageType::kForkFailed: {
-      auto failed = wire::Decode<wire::ForkFailed>((*message)->payload);
-      keeper_is_clear_ = true;
-      SetReason(ErrnoStatus(failed ? failed->error : 0, "a new worker could not be forked"));
-      return Finish();
-    }
-    default:
-      return OnKeeperGone();
+void Worker::OnKeeperHello(int worker_pid, UniqueFd worker_pidfd) {
+  pid_ = worker_pid;
+  pidfd_ = std::move(worker_pidfd);
+  loop_.Cancel(birth_timer_);
+  why_not_started_ = nullptr;
+  if (absl::Status watched = loop_.Watch(pidfd_.get(), EPOLLIN, [this](uint32_t) { OnPidfd(); });
+      !watched.ok()) {
+    SetReason(watched);
+    return Abandon(watched);
   }
+  if (!promoted_) return;
+  born_ = true;
+  BeReady();
+}
+
+void Worker::OnForkFailed(absl::Status why) {
+  SetReason(why);
+  Finish();
+}
+
+void Worker::OnWorkerExited(const wire::WorkerExited& exited) {
+  exit_known_ = true;
+  (exited.signaled ? exit_.signal : exit_.exit_code) = exited.code;
+  if (exit_.exit_code == wire::kExitChannelLost) exit_.reason = kClosed;
+  Finish();
 }
 
 void Worker::OnPidfd() {
   loop_.Unwatch(pidfd_.get());
   if (exit_known_ || finished_) return;
-  ContinueKeeper();
+  keeper_->Continue();
   loop_.Cancel(exit_timer_);
   exit_timer_ = loop_.After(kExitReport, [this] { OnKeeperGone(); });
 }
@@ -405,13 +328,10 @@ void Worker::Finish() {
   loop_.Cancel(closed_timer_);
   output_.Stop();
   channel_.Stop();
-  loop_.Unwatch(ends_.keeper.get());
+  keeper_->Release();
   if (pidfd_) loop_.Unwatch(pidfd_.get());
   exit_.python_stack = CleanPythonStack(faults_.Read());
   copier_.FailAll(absl::UnavailableError("the worker " + exit_.Describe()));
-  for (auto& [keeper, branching] : std::exchange(branchings_, {})) {
-    branching.born(absl::UnavailableError(kOriginEnded));
-  }
   listener_.OnWorkerExit(std::move(exit_));
 }
 

@@ -1,13 +1,12 @@
-// A worker as its host sees it: one child with its channel, ring, pipes and keeper. Passive: it
-// does what it is told, and tells its listener what happened. It knows nothing of queues, time-outs
-// or what a death means for a session.
+// A worker as its host sees it: one child with its channel, ring and pipes, below a keeper.
+// Passive: it does what it is told, and tells its listener what happened. It knows nothing of
+// queues, time-outs or what a death means for a session.
 //
-// Lives on the loop's thread. Destroying it ends the worker and everything below it, without
-// waiting.
+// Lives on the loop's thread. Destroying it ends the worker and everything below its keeper,
+// without waiting.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,11 +17,11 @@
 #include "host/wire/channel_messages.h"
 #include "host/wire/copy_messages.h"
 #include "host/wire/frame_trace.h"
-#include "host/wire/keeper_messages.h"
 #include "host/worker/birth.h"
 #include "host/worker/channel.h"
 #include "host/worker/copier.h"
 #include "host/worker/fault_file.h"
+#include "host/worker/keeper.h"
 #include "host/worker/output_watch.h"
 #include "host/worker/timeline.h"
 #include "host/worker/worker_exit.h"
@@ -49,11 +48,11 @@ class WorkerListener {
   virtual void OnWorkerExit(WorkerExit exit) = 0;
 };
 
-class Worker : private ChannelListener {
+class Worker : private ChannelListener, private KeeperListener {
  public:
   // `why_not_started` is asked when the worker ends before its keeper said hello.
   static absl::StatusOr<std::unique_ptr<Worker>> Create(
-      EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
+      EventLoop& loop, WorkerEnds ends, wire::RingMemory ring, std::unique_ptr<Keeper> keeper,
       std::function<absl::Status()> why_not_started, WorkerListener& listener);
   ~Worker() override;
 
@@ -104,15 +103,10 @@ class Worker : private ChannelListener {
   // For a worker that another process is to fork: its answer goes here, also when this object is
   // gone by then.
   Copier::Callback WhenBorn();
-  // As `born`, and tells this worker's keeper to leave the branch alone.
-  Copier::Callback KeepBranch(Copier::Callback born);
-  // Once, when the keeper that this worker shares with a former one has ended all that one left; it
-  // may have said so already.
-  void WhenCleared(bool is_clear, absl::AnyInvocable<void()> cleared);
-  // After OnWorkerExit: the keeper, for the next worker. Snapshots live as long as it is open.
-  UniqueFd TakeKeeper();
-  // Whether it has ended all that workers left, and so has nothing more to say of them.
-  bool keeper_is_clear() const { return keeper_is_clear_; }
+  // Until OnWorkerExit.
+  Keeper& keeper() { return *keeper_; }
+  // After OnWorkerExit, for the next worker. Snapshots live as long as it does.
+  std::unique_ptr<Keeper> TakeKeeper() { return std::move(keeper_); }
 
   int pid() const { return pid_; }
   // What this worker, as a copy of another, could not take over.
@@ -125,22 +119,27 @@ class Worker : private ChannelListener {
   bool HasReached(uint32_t cell) { return timeline_.shared().begun_cell.load() >= cell; }
 
  private:
-  Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
+  Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring, std::unique_ptr<Keeper> keeper,
          std::function<absl::Status()> why_not_started, WorkerListener& listener);
 
   absl::Status WatchAll();
   void SignalWorker(int signal, bool group);
-  void ContinueKeeper();
   // Unless its keeper says before that it lives.
   void EndUnborn(absl::Duration after, std::string reason);
 
+  // Of the channel.
   absl::Status OnFrame(const wire::Frame& frame) override;
   void OnChannelEnd() override;
   void OnGarbage(const absl::Status& why) override;
-  void OnKeeper();
+
+  // Of the keeper.
+  void OnKeeperHello(int worker_pid, UniqueFd worker_pidfd) override;
+  void OnForkFailed(absl::Status why) override;
+  void OnWorkerExited(const wire::WorkerExited& exited) override;
+  void OnKeeperGone() override;
+
   void OnBorn(absl::StatusOr<wire::Copied> copied);
   void BeReady();
-  void OnKeeperGone();
   void OnPidfd();
 
   template <typename Message>
@@ -151,10 +150,9 @@ class Worker : private ChannelListener {
   void Abandon(const absl::Status& why);
   void SetReason(const absl::Status& why);
   void Finish();
-  void OnBranchKept(const wire::BranchKept& kept);
 
   EventLoop& loop_;
-  WorkerEnds ends_;
+  std::unique_ptr<Keeper> keeper_;
   std::function<absl::Status()> why_not_started_;
   WorkerListener& listener_;
   Channel channel_;
@@ -162,26 +160,16 @@ class Worker : private ChannelListener {
   OutputWatch output_;
   FaultFile faults_;
 
-  // A branch that this worker's keeper has been told to leave alone, until it says that it does.
-  struct Branching {
-    wire::Copied copied;
-    Copier::Callback born;
-  };
-
   Copier copier_;
-  std::map<int, Branching> branchings_;  // by the pid of the branch's keeper
-  absl::AnyInvocable<void()> cleared_;
   std::vector<std::string> not_carried_;
-  bool shares_keeper_ = false;
-  bool keeper_is_clear_ = false;
-  bool born_ = true;  // nothing is to be heard from whoever made it
+  bool born_ = true;       // nothing is to be heard from whoever made it
+  bool promoted_ = false;  // the keeper has been told that this is its worker
   bool said_hello_ = false;
   // False once this object is gone; answers of other processes look here first.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 
   int pid_ = -1;
   UniqueFd pidfd_;
-  UniqueFd keeper_pidfd_;
   EventLoop::TimerId birth_timer_ = 0;
   EventLoop::TimerId exit_timer_ = 0;
   EventLoop::TimerId closed_timer_ = 0;
