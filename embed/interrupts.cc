@@ -32,7 +32,6 @@ struct Signalled {
 };
 Signalled g_sigint;
 Signalled g_insist;
-std::atomic<bool> g_passed_on = false;    // a signal of the host's is on its way to the main thread
 std::atomic<bool> g_interrupted = false;  // the host has interrupted the running cell
 std::atomic<uint32_t> g_copy = 0;  // the copy for which fork hooks run on the main thread; 0 = none
 bool g_hook_was_ended = false;     // one of them
@@ -51,10 +50,15 @@ bool IsToCome(uint32_t cell) { return cell > g_shared->begun_cell.load(); }
 // Whether the host means the fork hooks that run now.
 bool HooksAreMeant() { return g_copy != 0 && g_shared->copy_target.load() == g_copy; }
 
-// Sent by the process itself, the signal must still count as the host's.
+// To the main thread, with a value by which one of the host's still counts as such. (A flag beside
+// the signal would be taken by the first of two that threads pass on at once.)
 void PassOn(int signal, bool from_host) {
-  if (from_host) g_passed_on = true;
-  pthread_kill(g_main_thread, signal);
+  pthread_sigqueue(g_main_thread, signal, {.sival_ptr = from_host ? &g_shared : nullptr});
+}
+
+bool IsPassedOnFromHost(const siginfo_t& info) {
+  return info.si_code == SI_QUEUE && info.si_pid == getpid() &&
+         info.si_value.sival_ptr == &g_shared;
 }
 
 // In signal context.
@@ -62,8 +66,7 @@ void Hear(int signal, const siginfo_t* info) {
   uint32_t running = g_shared->running_cell.load();
   // A signal from the keeper is the host's and names a cell. One that the cell sends itself, or a
   // person sends from a shell, means whatever runs now.
-  bool passed_on = info->si_code == SI_TKILL && g_passed_on.exchange(false);
-  bool from_host = (info->si_pid == g_keeper || passed_on) && !IsForkedChild();
+  bool from_host = (info->si_pid == g_keeper || IsPassedOnFromHost(*info)) && !IsForkedChild();
   uint32_t meant = from_host ? g_shared->interrupt_target.load() : running;
   const bool insists = from_host && signal == wire::InsistSignal();
   if (insists && running == 0 && !IsToCome(meant)) meant = g_shared->way_target.load();
@@ -76,7 +79,8 @@ void Hear(int signal, const siginfo_t* info) {
     return PassOn(signal, from_host);
   }
   Signalled& signalled = signal == SIGINT ? g_sigint : g_insist;
-  signalled.by_host = from_host;
+  // Another that comes before Python looks does not make it less the host's.
+  if (from_host) signalled.by_host = true;
   signalled.cell = meant;
   PyErr_SetInterruptEx(signal);
 }
@@ -110,7 +114,7 @@ PyObject* OnPythonSignal(bool insist) {
   uint32_t running = g_shared->running_cell.load();
   Signalled& signalled = insist ? g_insist : g_sigint;
   uint32_t meant = signalled.cell.exchange(0);
-  bool by_host = meant != 0 && signalled.by_host;
+  bool by_host = signalled.by_host.exchange(false) && meant != 0;
   if (insist && g_copy != 0) {
     g_hook_was_ended = true;
     PyErr_SetNone(PyExc_KeyboardInterrupt);

@@ -70,7 +70,8 @@ TEST_F(BridgeInterruptTest, AnInterruptEndsTheCallsOfAPoolThatAnEarlierCellMade)
   Run("from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(4)\n"
       "list(pool.map(abs, range(4)))");
   std::unique_ptr<StartedCell> cell = StartCalling(
-      "asked = [pool.submit(call, 'never', i) for i in range(4)]\n"
+      "asked = []\n"
+      "for i in range(4): asked.append(pool.submit(call, 'never', i))\n"
       "for each in asked: each.result()",
       4);
   session().Interrupt();
