@@ -32,7 +32,6 @@ ordered_json RequestFor(const Call& call, const SharedEvalOptions& options) {
   AddOpening(call.opening, request);
   if (!options.interpreter.empty()) request["interpreter"] = options.interpreter;
   if (call.mode == CallMode::kPerCall) request["mode"] = "per-call";
-  if (!call.owner.empty()) request["owner"] = call.owner;
   if (call.retry) request["retry"] = *call.retry == Retry::kOnce ? "once" : "never";
   if (!call.parent.empty()) request["parent"] = call.parent;
   if (call.background_after) {
@@ -156,6 +155,14 @@ void AddClampNotes(const Call& call, ordered_json& result) {
   }
 }
 
+// An owner stays for as long as its client is connected, which here is until the call is over.
+absl::Status CheckOwner(const Call& call) {
+  if (call.owner.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "owner: this command leaves when its call is over, and the session would be closed; without "
+      "an owner it stays open");
+}
+
 // Where the session is opened, if it is not open: here, and with what is activated here.
 absl::Status NoteOpening(const SharedEvalOptions& options, Call& call) {
   std::error_code error;
@@ -172,7 +179,8 @@ absl::Status NoteOpening(const SharedEvalOptions& options, Call& call) {
 
 int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
   Call opened = call;
-  absl::Status status = NoteOpening(options, opened);
+  absl::Status status = CheckOwner(call);
+  if (status.ok()) status = NoteOpening(options, opened);
   if (!status.ok()) return ComplainOf(status);
   // First, because Ctrl-C ends a client that waits for a daemon to start.
   absl::StatusOr<std::unique_ptr<Client>> client = DialOrStartDaemon(options.env);

@@ -171,6 +171,7 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   open.key = {query.id, launch.session.cwd, launch.interpreter.executable};
   open.settings = launch.settings;
   open.per_call = query.per_call;
+  open.is_owned = !query.owner.empty();
   SessionOptions options = launch.session;
   options.id = query.id;
   options.bridge = bridge_;
@@ -213,7 +214,8 @@ void SessionRegistry::Join(OpenSession& open, Request request) {
   }
   if (!request.query.owner.empty()) {
     open.owners.insert(request.query.owner);
-    open.had_owners = true;
+  } else if (request.query.runs_cells) {
+    open.is_owned = false;
   }
   open.waiting.push_back(std::move(request.turn));
   Grant(open);

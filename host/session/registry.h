@@ -85,7 +85,7 @@ class SessionListener {
   // State can be expected of it from now on: cells are going to run, or it has branched off.
   virtual void OnUsed(const std::string& /*id*/) {}
   virtual void OnClosing(const std::string& /*id*/) {}
-  // Somebody looks at the session: it is not closed for being idle.
+  // Somebody looks at the session: it is not closed for being idle, or without an owner.
   virtual bool IsWatched(const std::string& /*id*/) const { return false; }
 };
 
@@ -143,8 +143,8 @@ class SessionRegistry {
   // Whose hold a waiting request waits for; 0 when it does not wait for one.
   TicketId HolderBefore(TicketId ticket) const;
 
-  // An owner leaves all sessions. One that had owners and has none left is closed as soon as no
-  // call wants it.
+  // An owner leaves all sessions. One that is its owners' alone and has none left is closed as soon
+  // as no call wants it; if somebody watches it, it rests as others do.
   void Leave(const std::string& owner);
 
   // Closes the sessions of that id; a call that runs on one is ended. False when there is none;
@@ -199,7 +199,7 @@ class SessionRegistry {
     std::unique_ptr<Session> session;
     bool per_call = false;
     std::set<std::string> owners;
-    bool had_owners = false;
+    bool is_owned = false;  // an owner has opened it, and nobody else has run cells there
     bool used = false;  // state can be expected of it
     std::deque<Turn> waiting;
     TicketId holder = 0;
@@ -232,6 +232,7 @@ class SessionRegistry {
   void Grant(OpenSession& open);
   void Use(OpenSession& open);
   OpenSession& HeldBy(TicketId ticket);
+  bool IsWatched(const OpenSession& open) const;
   void Release(TicketId ticket);
   void Rest(OpenSession& open);
   void Fail(Turn turn, absl::Status status);

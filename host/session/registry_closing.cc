@@ -27,18 +27,24 @@ class Barrier {
 
 // Nobody wants the session now.
 void SessionRegistry::Rest(OpenSession& open) {
-  if (open.per_call || (open.had_owners && open.owners.empty())) return StartClosing(open, [] {});
+  if (open.per_call) return StartClosing(open, [] {});
+  if (open.is_owned && open.owners.empty() && !IsWatched(open)) {
+    return Evict(open, "the session was closed because its last owner has left", [] {});
+  }
   if (limits_.idle_timeout <= absl::ZeroDuration()) return;
   loop_.Cancel(open.idle_timer);
   open.idle_timer = loop_.After(limits_.idle_timeout, [this, &open] {
-    const bool is_watched = std::ranges::any_of(listeners_, [&](const SessionListener* listener) {
-      return listener->IsWatched(open.key.id);
-    });
-    if (is_watched) return Rest(open);
+    if (IsWatched(open)) return Rest(open);
     Evict(open,
           absl::StrCat("the session was closed after ", absl::ToDoubleSeconds(limits_.idle_timeout),
                        " s without a call"),
           [] {});
+  });
+}
+
+bool SessionRegistry::IsWatched(const OpenSession& open) const {
+  return std::ranges::any_of(listeners_, [&](const SessionListener* listener) {
+    return listener->IsWatched(open.key.id);
   });
 }
 

@@ -301,6 +301,28 @@ class Sessions(DaemonTest):
         owner.connection.shutdown(socket.SHUT_RDWR)
         listing = self.connect()
         wait_until(lambda: [s["id"] for s in listing.ask("sessions")["sessions"]] == ["work"], "the owned one closed")
+        told = listing.eval("1", session="owned")["result"]["session"]
+        self.assertEqual(told["state"], "fresh")
+        self.assertIn("its last owner has left", told["reason"])
+
+    def test_an_owner_that_leaves_closes_no_session_that_somebody_watches(self):
+        self.run_in_session("pass")
+        owner, watcher = self.connect(), self.connect()
+        owner.eval("x = 1", session="watched", owner="me")
+        owner.eval("x = 1", session="owned", owner="me")
+        watcher.send(id="w", type="watch", session="watched")
+        watcher.next_frame(type="state")
+        owner.connection.shutdown(socket.SHUT_RDWR)
+        wait_until(lambda: len(watcher.ask("sessions")["sessions"]) == 2, "the other one closed")
+        self.assertEqual(watcher.value("x", session="watched"), "1")
+
+    def test_a_command_that_leaves_at_its_end_can_be_no_owner(self):
+        self.run_in_session("x = 1")
+        request = json.dumps({"owner": "me", "cells": [{"code": "x"}]}).encode()
+        exit_code, out, err = self.run_in_session("--request", "-", input=request)
+        self.assertEqual((exit_code, out), (2, ""))
+        self.assertIn("owner: this command leaves when its call is over", err)
+        self.assertEqual(self.run_in_session("x"), (0, "1\n", ""))
 
     def test_many_clients_share_a_session_in_order(self):
         self.run_in_session("n = 0")

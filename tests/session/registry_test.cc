@@ -141,9 +141,26 @@ TEST_F(RegistryTest, ASessionIsClosedWhenItsLastOwnerLeaves) {
   run_for("me");
   run_for("you");
   registry_->Leave("me");
-  EXPECT_EQ(Value("a", "x"), "1");
+  run_for("you");
+  EXPECT_EQ(List()[0].cells_run, 3u);
   registry_->Leave("you");
   RunUntil([this] { return registry_->size() == 0; });
+  const absl::StatusOr<CallResult> back = Run("a", "1");
+  EXPECT_EQ(back->session_state, StateAfter::kFresh);
+  EXPECT_EQ(back->session_reason,
+            "the session was closed because its last owner has left; "
+            "this cell ran in a fresh session");
+}
+
+TEST_F(RegistryTest, ASessionThatOthersUseStaysWhenAnOwnerLeaves) {
+  EXPECT_EQ(Value("theirs", "x = 1; x"), "1");
+  for (const char* session : {"theirs", "mine"}) {
+    ASSERT_TRUE(Run({.session = session, .owner = "me", .cells = {{.code = "x = 1"}}}).ok());
+  }
+  EXPECT_EQ(Value("mine", "x"), "1");
+  registry_->Leave("me");
+  EXPECT_EQ(Value("theirs", "x"), "1");
+  EXPECT_EQ(Value("mine", "x"), "1");
 }
 
 TEST_F(RegistryTest, ALeavingOwnerDoesNotEndWhatRuns) {
