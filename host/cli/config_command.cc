@@ -27,6 +27,7 @@ void PrintText(const std::vector<ShownSetting>& settings) {
   std::vector<std::vector<std::string>> rows;
   for (const ShownSetting& setting : settings) {
     rows.push_back({setting.key, Printable(setting.value), Printable(setting.origin)});
+    if (setting.of_host) rows.back().push_back("(of the host)");
   }
   PrintTable(rows);
 }
@@ -37,7 +38,8 @@ void PrintJson(const std::vector<ShownSetting>& settings) {
   for (const ShownSetting& setting : settings) {
     json.Key(setting.key).BeginObject().Key("value");
     json.Json(setting.value);
-    json.Key("origin").String(setting.origin).EndObject();
+    json.Key("origin").String(setting.origin);
+    json.Key("of_host").Bool(setting.of_host).EndObject();
   }
   std::printf("%s\n", json.EndObject().Take().c_str());
 }
@@ -75,7 +77,9 @@ void AddConfigCommand(CLI::App& app, int* exit_code) {
       "From the weakest to the strongest: the defaults, ~/.config/cellar/config.json (or under\n"
       "XDG_CONFIG_HOME), .cellar/config.json of the directory, variables (CELLAR_MAX_SESSIONS=8,\n"
       "lists with commas; PI_PY for tool_mode), options. Entries of env_allow and env_deny\n"
-      "are taken from all of these, and a directory's file cannot let secrets through to cells.");
+      "are taken from all of these, and a directory's file cannot let secrets through to cells.\n"
+      "What is marked \"of the host\" is for all its sessions: with -s the daemon has read it when\n"
+      "it started, from the user's file and its own variables.");
   command->callback([options, exit_code] { *exit_code = RunConfig(*options); });
 }
 

@@ -142,6 +142,7 @@ struct Field {
   Form form;
   absl::Status (*read)(const json& value, const Place& place, Settings& settings);
   json (*show)(const Settings& settings);
+  bool of_host = false;  // as in ShownSetting
 };
 
 constexpr double kMaxGraceSeconds = 3600;
@@ -194,7 +195,7 @@ constexpr Field kFields[] = {
      [](const json& v, const Place& at, Settings& s) {
        return ReadChoice(v, at, ToolModes(), s.tool_mode);
      },
-     [](const Settings& s) { return NameOf(ToolModes(), s.tool_mode); }},
+     [](const Settings& s) { return NameOf(ToolModes(), s.tool_mode); }, /*of_host=*/true},
     {"interrupt_grace_s", Form::kNumber,
      [](const json& v, const Place& at, Settings& s) {
        return ReadSeconds(v, at, kMaxGraceSeconds, s.interrupt_grace);
@@ -204,12 +205,12 @@ constexpr Field kFields[] = {
      [](const json& v, const Place& at, Settings& s) {
        return ReadCount(v, at, kSessionRange, s.max_sessions);
      },
-     [](const Settings& s) { return json(s.max_sessions); }},
+     [](const Settings& s) { return json(s.max_sessions); }, /*of_host=*/true},
     {"max_waiting_calls", Form::kNumber,
      [](const json& v, const Place& at, Settings& s) {
        return ReadCount(v, at, kWaitingRange, s.max_waiting_calls);
      },
-     [](const Settings& s) { return json(s.max_waiting_calls); }},
+     [](const Settings& s) { return json(s.max_waiting_calls); }, /*of_host=*/true},
     {"idle_timeout_s", Form::kNumber,
      [](const json& v, const Place& at, Settings& s) {
        return ReadSeconds(v, at, kMaxIdleSeconds, s.idle_timeout);
@@ -241,12 +242,13 @@ constexpr Field kFields[] = {
        s.artifacts_max_age = absl::Hours(hours);
        return absl::OkStatus();
      },
-     [](const Settings& s) { return json(absl::ToDoubleHours(s.artifacts_max_age)); }},
+     [](const Settings& s) { return json(absl::ToDoubleHours(s.artifacts_max_age)); },
+     /*of_host=*/true},
     {"artifacts_max_mb", Form::kNumber,
      [](const json& v, const Place& at, Settings& s) {
        return ReadSize(v, at, kArtifactsRangeMb, 1 << 20, s.artifacts_max_bytes);
      },
-     [](const Settings& s) { return json(s.artifacts_max_bytes >> 20); }},
+     [](const Settings& s) { return json(s.artifacts_max_bytes >> 20); }, /*of_host=*/true},
     {"snapshots", Form::kText,
      [](const json& v, const Place& at, Settings& s) {
        return ReadChoice(v, at, SnapshotPolicies(), s.snapshots);
@@ -409,7 +411,8 @@ std::vector<ShownSetting> ShowSettings(const Settings& settings) {
     const auto origin = settings.origins.find(key);
     shown.push_back({.key = key,
                      .value = field.show(settings).dump(),
-                     .origin = origin == settings.origins.end() ? "default" : origin->second});
+                     .origin = origin == settings.origins.end() ? "default" : origin->second,
+                     .of_host = field.of_host});
   }
   return shown;
 }

@@ -69,6 +69,7 @@ struct ShownSetting {
   std::string key;
   std::string value;   // JSON
   std::string origin;  // "default", or as in Settings::origins
+  bool of_host;        // of all sessions of a host, and taken from its own settings only
 };
 // All of them, in the order in which they are documented.
 std::vector<ShownSetting> ShowSettings(const Settings& settings);

@@ -44,7 +44,6 @@ class SessionRegistry::BackgroundRelay : public CellObserver {
 
 SessionLimits LimitsFrom(const Settings& settings) {
   return {.max_sessions = static_cast<size_t>(settings.max_sessions),
-          .idle_timeout = settings.idle_timeout,
           .max_waiting = static_cast<size_t>(settings.max_waiting_calls)};
 }
 

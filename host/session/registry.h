@@ -38,8 +38,7 @@ struct SessionKey {
 
 struct SessionLimits {
   size_t max_sessions = 256;
-  absl::Duration idle_timeout = absl::Minutes(30);  // zero = none
-  size_t max_waiting = 20'000;                      // calls that wait for one session
+  size_t max_waiting = 20'000;  // calls that wait for one session
 };
 SessionLimits LimitsFrom(const Settings& settings);
 

@@ -31,12 +31,13 @@ void SessionRegistry::Rest(OpenSession& open) {
   if (open.is_owned && open.owners.empty() && !IsWatched(open)) {
     return Evict(open, "the session was closed because its last owner has left", [] {});
   }
-  if (limits_.idle_timeout <= absl::ZeroDuration()) return;
+  const absl::Duration limit = open.settings.idle_timeout;
+  if (limit <= absl::ZeroDuration()) return;
   loop_.Cancel(open.idle_timer);
-  open.idle_timer = loop_.After(limits_.idle_timeout, [this, &open] {
+  open.idle_timer = loop_.After(limit, [this, &open, limit] {
     if (IsWatched(open)) return Rest(open);
     Evict(open,
-          absl::StrCat("the session was closed after ", absl::ToDoubleSeconds(limits_.idle_timeout),
+          absl::StrCat("the session was closed after ", absl::ToDoubleSeconds(limit),
                        " s without a call"),
           [] {});
   });

@@ -47,7 +47,8 @@ class Config(Folders):
     def test_for_a_person_it_is_a_table(self):
         code, out, _ = self.run_cellar("config", "--cwd", self.project)
         self.assertEqual(code, 0)
-        self.assertRegex(out, r"(?m)^max_sessions +256 +default$")
+        self.assertRegex(out, r"(?m)^max_sessions +256 +default +\(of the host\)$")
+        self.assertRegex(out, r"(?m)^idle_timeout_s +1800.0 +default$")
 
     def test_what_does_not_fit_is_named_with_its_place(self):
         path = self.write("project/.cellar/config.json", '{\n  "max_sesions": 2\n}')

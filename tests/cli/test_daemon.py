@@ -324,6 +324,18 @@ class Sessions(DaemonTest):
         self.assertIn("owner: this command leaves when its call is over", err)
         self.assertEqual(self.run_in_session("x"), (0, "1\n", ""))
 
+    def test_the_idle_time_out_is_that_of_the_session(self):
+        self.run_in_session("pass")
+        with tempfile.TemporaryDirectory() as project:
+            os.mkdir(os.path.join(project, ".cellar"))
+            with open(os.path.join(project, ".cellar", "config.json"), "w") as config:
+                config.write('{"idle_timeout_s": 0.1}')
+            self.assertEqual(self.run_cellar("eval", "-s", "brief", "1", cwd=project), (0, "1\n", ""))
+            listing = self.connect()
+            wait_until(lambda: [s["id"] for s in listing.ask("sessions")["sessions"]] == ["work"], "the idle one closed")
+            result = self.run_json("-s", "brief", "1", cwd=project)[1]
+            self.assertIn("closed after 0.1 s without a call", result["session"]["reason"])
+
     def test_many_clients_share_a_session_in_order(self):
         self.run_in_session("n = 0")
         clients = [self.start("eval", "-s", "work", "n += 1") for _ in range(20)]

@@ -237,7 +237,7 @@ TEST_F(RegistryTest, OneThatWasOnlyLookedAtDoesNotTakeTheReasonWhyItIsEmptyAlong
 }
 
 TEST_F(RegistryTest, AnIdleSessionIsClosedAfterItsTimeAndSaysSoWhenItIsWantedAgain) {
-  Start({.idle_timeout = absl::Milliseconds(100)});
+  Start({}, [](Launch& launch) { launch.settings.idle_timeout = absl::Milliseconds(100); });
   EXPECT_EQ(Value("a", "x = 1; x"), "1");
   RunUntil([this] { return registry_->size() == 0; });
   const absl::StatusOr<CallResult> back = Run("a", "1");
