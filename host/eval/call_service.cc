@@ -284,11 +284,13 @@ TicketId CallService::Reset(SessionQuery query, absl::AnyInvocable<void(absl::St
       std::move(query), [this, done = std::move(done)](absl::StatusOr<SessionHold> hold) mutable {
         if (!hold.ok()) return done(hold.status());
         Session& session = hold->session();
-        session.Reset([this, hold = *std::move(hold),
-                       done = std::move(done)](const absl::Status& status) mutable {
-          if (status.ok()) Tell(hold.key().id, SessionChange::kReset);
-          done(status);
-        });
+        session.Reset(
+            [this, hold = *std::move(hold),
+             done = std::move(done)](const absl::Status& status) mutable {
+              if (status.ok()) Tell(hold.key().id, SessionChange::kReset);
+              done(status);
+            },
+            /*is_news=*/true);
       });
 }
 

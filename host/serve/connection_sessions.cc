@@ -60,12 +60,14 @@ void Connection::Do(const RequestId& id, InterruptRequest request) {
 void Connection::Do(const RequestId& id, RewindRequest request) {
   Session* session = server_.registry_.Find(request.session);
   if (session == nullptr) return Send(RefusedFrame(id, NoSuchSession(request.session)));
-  session->Rewind(request.cell,
-                  [&service = server_.service_, name = request.session,
-                   answer = AnswerStanding(id)](const absl::StatusOr<Standing>& standing) mutable {
-                    if (standing.ok()) service.Tell(name, SessionChange::kRewound);
-                    answer(standing);
-                  });
+  session->Rewind(
+      request.cell,
+      [&service = server_.service_, name = request.session,
+       answer = AnswerStanding(id)](const absl::StatusOr<Standing>& standing) mutable {
+        if (standing.ok()) service.Tell(name, SessionChange::kRewound);
+        answer(standing);
+      },
+      /*is_news=*/true);
 }
 
 void Connection::Do(const RequestId& id, BranchRequest request) {

@@ -58,6 +58,7 @@ struct ValueJob {
 };
 struct ResetJob {
   ResetCallback done;
+  bool is_news = false;  // to who runs the next cell
 };
 struct BranchJob {
   BranchOptions options;

@@ -79,7 +79,7 @@ bool SessionRegistry::Close(const std::string& id, EventLoop::Task done) {
   for (OpenSession& open : sessions_) {
     if (open.key.id != id || open.per_call) continue;
     found = true;
-    StartClosing(open, [barrier] {});
+    Evict(open, "the session was closed", [barrier] {});
   }
   return found;
 }

@@ -107,7 +107,9 @@ void Session::Get(std::string name, ValueCallback done) {
   Enqueue(ValueJob{wire::Get{.name = std::move(name)}, std::move(done)});
 }
 
-void Session::Reset(ResetCallback done) { Enqueue(ResetJob{std::move(done)}); }
+void Session::Reset(ResetCallback done, bool is_news) {
+  Enqueue(ResetJob{std::move(done), is_news});
+}
 
 void Session::Query(wire::Query query, QueryCallback done) {
   if (closing_) return done(absl::FailedPreconditionError("the session is closed"));
@@ -197,9 +199,10 @@ std::unique_ptr<RunningCell> Session::MakeCell(CellJob job) {
 }
 
 void Session::Start(ResetJob job) {
+  const bool had_state = had_cells_ || !untold_.why_empty().empty();
+  untold_ = UntoldState(job.is_news && had_state ? "the session was reset" : "");
   resetting_ = std::move(job);
   deaths_.End();
-  untold_ = {};
   if (worker_ == nullptr || !had_cells_) return FinishReset();
   worker_->Send(wire::Exit{});
   KillAfterGrace();

@@ -90,8 +90,9 @@ class Session : private WorkerListener, private BridgeListener {
   void Get(std::string name, ValueCallback done);
 
   // A fresh namespace for what is asked for after it; a session that has run nothing has one, so
-  // resets that come together are one. It also ends the refusal after repeated deaths.
-  void Reset(ResetCallback done);
+  // resets that come together are one. It also ends the refusal after repeated deaths. `is_news`:
+  // who runs the next cell may not know of it, and is told; so for Rewind.
+  void Reset(ResetCallback done, bool is_news = false);
 
   // Asked at once, also while a cell runs; `request` of the query is filled in here.
   void Query(wire::Query query, QueryCallback done);
@@ -99,7 +100,7 @@ class Session : private WorkerListener, private BridgeListener {
   // Ends the running cell and goes back to before `cell`, which a kept snapshot must stand before;
   // without one, to the newest snapshot older than the last cell's end. What waits in the queue
   // runs after it.
-  void Rewind(std::optional<uint32_t> cell, RewindCallback done);
+  void Rewind(std::optional<uint32_t> cell, RewindCallback done, bool is_news = false);
   // Another session that goes on from here, or from a snapshot; after everything asked for before.
   void Branch(BranchOptions options, BranchedCallback done);
   SnapshotStatus snapshots() const { return snapshots_.status(); }
@@ -164,6 +165,7 @@ class Session : private WorkerListener, private BridgeListener {
   struct RewindRequest {
     const Snapshot* to;
     RewindCallback done;
+    bool is_news;
   };
 
   // Of the worker.

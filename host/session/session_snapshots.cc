@@ -33,6 +33,15 @@ std::string DescribeUndone(uint32_t first, uint32_t end) {
   return absl::StrCat("cells ", first, first + 2 == end ? " and " : " to ", end - 1, " are undone");
 }
 
+// "; state is that of before cell 3: cell 3 is undone".
+std::string DescribeStand(const KeptSnapshot& moment, uint32_t undone_end) {
+  std::string text = absl::StrCat("; state is that of before cell ", moment.before_cell);
+  const std::string undone = DescribeUndone(moment.before_cell, undone_end);
+  if (!undone.empty()) absl::StrAppend(&text, ": ", undone);
+  if (moment.values_set_since) absl::StrAppend(&text, ", and values that were set since then");
+  return text;
+}
+
 }  // namespace
 
 void Session::TakeSnapshotFirst(Job next) {
@@ -106,8 +115,11 @@ void Session::FinishRestore() {
     OnDeathInCell(std::move(restore.exit), Recovery{.state = StateAfter::kRestored,
                                                     .detail = std::move(description),
                                                     .is_before_cell = is_before_cell});
-  } else if (rewind_) {
+  } else if (rewind_ && !rewind_->is_news) {
     untold_.OnRewound();
+  } else if (rewind_) {
+    untold_.OnRestored("the session was rewound" + DescribeStand(restore.moment, undone_end),
+                       worker_->not_carried(), undone_end);
   } else {
     untold_.OnRestored("the worker " + description, worker_->not_carried(), undone_end);
   }
@@ -142,17 +154,10 @@ std::string Session::DescribeRestored(const Restore& restore, uint32_t undone_en
   std::string text = rewind_  ? "ended by a rewind"
                      : killed ? cells_.Innermost()->DescribeKill()
                               : restore.exit.Describe() + PlaceOfDeath(restore.exit.python_stack);
-  const uint32_t before = restore.moment.before_cell;
-  absl::StrAppend(&text, "; state is that of before cell ", before);
-  std::string undone = DescribeUndone(before, undone_end);
-  if (!undone.empty()) absl::StrAppend(&text, ": ", undone);
-  if (restore.moment.values_set_since) {
-    absl::StrAppend(&text, ", and values that were set since then");
-  }
-  return text;
+  return text + DescribeStand(restore.moment, undone_end);
 }
 
-void Session::Rewind(std::optional<uint32_t> cell, RewindCallback done) {
+void Session::Rewind(std::optional<uint32_t> cell, RewindCallback done, bool is_news) {
   if (closing_) return done(absl::FailedPreconditionError("the session is closed"));
   if (restore_ || rewind_ || resetting_) {
     return done(absl::UnavailableError("the session is being restored or reset"));
@@ -168,7 +173,7 @@ void Session::Rewind(std::optional<uint32_t> cell, RewindCallback done) {
         kept.empty() ? "; none is kept"
                      : absl::StrCat("; the kept ones stand before ", absl::StrJoin(kept, ", ")))));
   }
-  rewind_ = RewindRequest{.to = entry->snapshot.get(), .done = std::move(done)};
+  rewind_ = RewindRequest{.to = entry->snapshot.get(), .done = std::move(done), .is_news = is_news};
   snapshots_.Freeze();
   worker_->Kill();
 }

@@ -23,7 +23,7 @@ class UntoldState {
   void OnLost(std::string why);
   // The state is that of a snapshot. `undone_end`: see UndoneEnd().
   void OnRestored(std::string how, std::vector<std::string> not_carried, uint32_t undone_end);
-  // Somebody has asked for an earlier state, and knows.
+  // Who asks for an earlier state knows of it.
   void OnRewound() { how_restored_.clear(); }
 
   // Empty where nothing is lost.

@@ -39,6 +39,10 @@ class DaemonTest(ProgramTest):
     def connect(self):
         return dial(self, self.socket_path)
 
+    def connect_to_new_daemon(self):
+        self.run_cellar("eval", "-s", "first", "pass")
+        return self.connect()
+
     def run_in_session(self, *args, **options):
         return self.run_cellar("eval", "-s", "work", *args, **options)
 
@@ -211,6 +215,28 @@ class Sessions(DaemonTest):
         self.assertEqual((code, out), (2, ""))
         self.assertIn("no snapshot", err)
 
+    def test_what_somebody_else_has_done_to_a_session_is_told_once(self):
+        self.env["CELLAR_SNAPSHOTS"] = "always"
+        agent = self.connect_to_new_daemon()
+        def told():
+            session = agent.eval("1", session="work")["result"]["session"]
+            return session["state"], session["reason"]
+        for command, news in ((("rewind", "work", "3"), ("restored", "the session was rewound; state is that of before cell 3: "
+                                                                     "cell 3 is undone")),
+                              (("reset", "work"), ("fresh", "the session was reset; this cell ran in a fresh session")),
+                              (("close", "work"), ("fresh", "the session was closed; this cell ran in a fresh session"))):
+            for _ in range(3):
+                agent.eval("1", session="work")
+            self.assertEqual(self.run_cellar(*command)[0], 0)
+            self.assertEqual((told(), told()), (news, ("kept", "")), command)
+
+    def test_a_reset_of_what_nobody_has_used_is_no_news(self):
+        agent = self.connect_to_new_daemon()
+        agent.send(id="w", type="watch", session="work")
+        agent.next_frame(type="state")
+        self.assertEqual(self.run_cellar("reset", "work"), (0, "", ""))
+        self.assertEqual(agent.eval("1", session="work")["result"]["session"]["state"], "kept")
+
     def test_what_a_rewind_and_a_branch_could_not_take_along_is_said(self):
         self.env["CELLAR_SNAPSHOTS"] = "always"
         self.run_in_session("import threading as t; t.Thread(target=t.Event().wait, name='waiter', daemon=True).start()")
@@ -306,8 +332,7 @@ class Sessions(DaemonTest):
         self.assertIn("its last owner has left", told["reason"])
 
     def test_an_owner_that_leaves_closes_no_session_that_somebody_watches(self):
-        self.run_in_session("pass")
-        owner, watcher = self.connect(), self.connect()
+        owner, watcher = self.connect_to_new_daemon(), self.connect()
         owner.eval("x = 1", session="watched", owner="me")
         owner.eval("x = 1", session="owned", owner="me")
         watcher.send(id="w", type="watch", session="watched")

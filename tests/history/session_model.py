@@ -146,7 +146,7 @@ class SessionModel:
         """The states that the cell may have found, and whether one of them is due to a change."""
         if cell.reset:
             return self.FRESH, True
-        changes = [change for change in self.changes if not change.refused and change.sent < cell.ended]
+        changes = self._changes_before(cell)
         certain = any(change.answered is not None and change.answered < cell.sent
                       and (self.last is None or change.sent > self.last.ended) for change in changes)
         states = set() if certain else set(self.states)
@@ -154,10 +154,12 @@ class SessionModel:
             states |= change.effect()
         return states, bool(changes)
 
+    def _changes_before(self, cell):
+        return [change for change in self.changes if not change.refused and change.sent < cell.ended]
+
     def _branches_before(self, cell):
         """Those that this session may have come from since: they bring what their origin had not told yet."""
-        return [change for change in self.changes
-                if change.type == "branch" and not change.refused and change.sent < cell.ended]
+        return [change for change in self._changes_before(cell) if change.type == "branch"]
 
     def _states_restored(self, cell):
         stand = cell.found_restored()
@@ -165,7 +167,7 @@ class SessionModel:
         return self.states_by_rewind(stand) | brought
 
     def _check_cause(self, cell):
-        has_cause = self.lost or self.restore_is_told or self._branches_before(cell)
+        has_cause = self.lost or self.restore_is_told or self._changes_before(cell)
         if not has_cause and not any(self.last is None or moment > self.last.sent for moment in self.kills):
             raise Violation(f"{cell.token} says for no reason: {cell.said!r} ({cell.state}: {cell.detail!r})")
 
