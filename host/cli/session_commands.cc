@@ -82,6 +82,9 @@ int AskAboutSession(const std::string& type, const std::string& session) {
   absl::StatusOr<ordered_json> done = AskAbout(session, {{"type", type}}, when_slow);
   if (!done.ok()) return ComplainOf(done.status());
   if (done->value("interrupted", true) == false) std::printf("no cell was running\n");
+  if (const int64_t closed = NumberIn(*done, "closed"); closed > 1) {
+    std::printf("%lld sessions closed\n", static_cast<long long>(closed));
+  }
   return ComplainIfRefused(*done).value_or(kExitFine);
 }
 
@@ -159,10 +162,14 @@ void AddSessionCommands(CLI::App& app, int* exit_code) {
 
   AddSessionCommand(
       app, "reset",
-      "Give a session a fresh namespace, once the calls on it that run or wait are over",
+      "Give a session a fresh namespace, once the calls on it that run or wait are over; where "
+      "several have that name, the one that was used last",
       exit_code);
   AddSessionCommand(app, "interrupt", "Interrupt the cell that runs on a session", exit_code);
-  AddSessionCommand(app, "close", "End a session, and what its cells have started", exit_code);
+  AddSessionCommand(app, "close",
+                    "End a session, and what its cells have started; all that have that name, in "
+                    "whatever directory",
+                    exit_code);
   AddRewind(app, exit_code);
   AddBranch(app, exit_code);
 }

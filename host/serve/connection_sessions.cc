@@ -90,13 +90,16 @@ absl::AnyInvocable<void(absl::StatusOr<Standing>)> Connection::AnswerStanding(co
 }
 
 void Connection::Do(const RequestId& id, CloseRequest request) {
-  if (server_.registry_.Find(request.session) == nullptr) {
-    return Send(RefusedFrame(id, NoSuchSession(request.session)));
-  }
+  const size_t count = server_.registry_.CountOf(request.session);
+  if (count == 0) return Send(RefusedFrame(id, NoSuchSession(request.session)));
   server_.options_.on_closed(request.session);
-  auto answer = Later<bool>([this, id](bool) { Send(OkFrame(id)); });
+  auto answer = Later<size_t>([this, id](size_t closed) {
+    Frame frame = BeginDone(id, "ok");
+    frame.Key("closed").Number(static_cast<int64_t>(closed));
+    Send(frame.Take());
+  });
   server_.registry_.Close(request.session,
-                          [answer = std::move(answer)]() mutable { answer(true); });
+                          [answer = std::move(answer), count]() mutable { answer(count); });
 }
 
 void Connection::Do(const RequestId& id, SessionsRequest) {

@@ -307,6 +307,12 @@ Session* SessionRegistry::Find(const std::string& id) {
   return open == nullptr ? nullptr : open->session.get();
 }
 
+size_t SessionRegistry::CountOf(const std::string& id) const {
+  return static_cast<size_t>(std::ranges::count_if(sessions_, [&](const OpenSession& open) {
+    return open.key.id == id && !open.closing && !open.per_call;
+  }));
+}
+
 bool SessionRegistry::busy() const {
   return !arrivals_.empty() || !std::all_of(sessions_.begin(), sessions_.end(),
                                             [](const OpenSession& open) { return open.idle(); });

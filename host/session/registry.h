@@ -170,6 +170,8 @@ class SessionRegistry {
 
   // The session of that id that was used last; null when there is none.
   Session* Find(const std::string& id);
+  // How many sessions of that id are open: in other directories, with other interpreters.
+  size_t CountOf(const std::string& id) const;
   size_t size() const { return sessions_.size(); }
   // Whether a call has a session or waits for one.
   bool busy() const;

@@ -201,6 +201,13 @@ class Sessions(DaemonTest):
         self.assertEqual(self.run_cellar("sessions"), (0, "", ""))
         self.assertEqual(self.run_cellar("close", "work"), (2, "", 'cellar: there is no session "work"\n'))
 
+    def test_all_sessions_of_a_name_are_closed_and_counted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.run_in_session("pass", cwd="/")
+            self.run_in_session("--cwd", folder, "pass")
+            self.assertEqual(self.run_cellar("close", "work"), (0, "2 sessions closed\n", ""))
+            self.assertEqual(self.run_cellar("sessions"), (0, "", ""))
+
     def test_a_session_is_rewound_and_branched(self):
         self.env["CELLAR_SNAPSHOTS"] = "always"
         for cell in ("x = [1]", "x.append(2)", "x.append(3)"):
