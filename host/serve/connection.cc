@@ -79,7 +79,9 @@ CallStream::Send Connection::Sender() {
 
 void Connection::Do(const RequestId& id, EvalRequest request) {
   auto stream = CallStream::Create(server_.loop_, request.is_bare, id, Sender());
-  if (absl::Status status = CheckStart(id); !status.ok()) return stream->Finish(status);
+  absl::Status status = CheckStart(id);
+  if (status.ok()) status = CheckDirectory(request.call);
+  if (!status.ok()) return stream->Finish(status);
   ClientCalls::Running& running = AddCall(id, std::move(stream), request.call.owner);
   CallObserver* observer = running.stream.get();
   if (!request.stream) observer = &running.stream->last_line();
@@ -96,6 +98,12 @@ absl::Status Connection::CheckStart(const RequestId& id) const {
     return absl::InvalidArgumentError("id: a call or a watch of that id is under way");
   }
   return room_.Check(line_bytes_);
+}
+
+absl::Status Connection::CheckDirectory(const Call& call) const {
+  const std::string& cwd = call.enter.empty() ? call.cwd : call.enter;
+  if (server_.options_.relative_cwd || cwd.empty() || cwd[0] == '/') return absl::OkStatus();
+  return absl::InvalidArgumentError("cwd: expected an absolute path");
 }
 
 ClientCalls::Running& Connection::AddCall(const RequestId& id, std::unique_ptr<CallStream> stream,

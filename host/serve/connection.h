@@ -69,6 +69,7 @@ class Connection : private LineStream::Listener, private Answerer {
   CallStream::Send Sender();
   // Whether a call or a watch of that id can be started now.
   absl::Status CheckStart(const RequestId& id) const;
+  absl::Status CheckDirectory(const Call& call) const;
   ClientCalls::Running& AddCall(const RequestId& id, std::unique_ptr<CallStream> stream,
                                 const std::string& owner);
   // A frame about it, after what the cell printed before.

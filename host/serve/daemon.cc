@@ -49,6 +49,7 @@ Daemon::Daemon(EventLoop& loop, SessionRegistry& registry, CallService& service,
       journal_(directory),
       server_(loop, registry, service, bridge,
               {.offer = options_.offer,
+               .relative_cwd = false,
                .on_left = [this](const absl::Status& why) { OnLeft(why); },
                .on_shutdown = [this] { End("asked to"); },
                .on_closed = [this](const std::string& session) { journal_.Remove(session); }}) {

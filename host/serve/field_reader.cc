@@ -37,8 +37,14 @@ std::string FieldReader::Name(const char* name, bool required) {
   return text;
 }
 
+std::string FieldReader::Directory(const char* name) {
+  std::string path = Text(name);
+  if (!path.empty() && path[0] != '/') Add(name, "expected an absolute path");
+  return path;
+}
+
 SessionOpening FieldReader::Opening() {
-  return {.cwd = Text("opening_cwd"),
+  return {.cwd = Directory("opening_cwd"),
           .interpreter = Text("opening_interpreter"),
           .notices = Notices("opening_notices")};
 }

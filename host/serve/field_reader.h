@@ -33,6 +33,8 @@ class FieldReader {
   std::string Text(const char* name, bool required = false, size_t max_bytes = kMaxTextBytes);
   // As calls have them, of sessions and persons; one that is required is not empty either.
   std::string Name(const char* name, bool required = false);
+  // An absolute path.
+  std::string Directory(const char* name);
   // `opening_cwd`, `opening_interpreter` and `opening_notices`.
   SessionOpening Opening();
   bool Flag(const char* name, bool otherwise);

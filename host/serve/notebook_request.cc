@@ -30,9 +30,7 @@ constexpr size_t kMaxShownBytes = size_t{256} << 20;
 // The fields that several of these requests have.
 class NotebookFieldReader : public FieldReader {
  public:
-  explicit NotebookFieldReader(json& request) : FieldReader(request), cwd_(Text("cwd")) {
-    if (!cwd_.empty() && cwd_[0] != '/') Add("cwd", "expected an absolute path");
-  }
+  explicit NotebookFieldReader(json& request) : FieldReader(request), cwd_(Directory("cwd")) {}
 
   const std::string& cwd() const { return cwd_; }
 

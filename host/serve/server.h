@@ -27,6 +27,7 @@ inline constexpr int kLineProtocol = 1;
 struct ServerOptions {
   ToolOffer offer;
   absl::Status unavailable;  // not ok: no cells can be run, and why
+  bool relative_cwd = true;  // a call's may be one in the server's directory, which clients know
   // A client is gone: of its own accord, or not ok, because it could not be served any more.
   std::function<void(const absl::Status& why)> on_left = [](const absl::Status&) {};
   std::function<void()> on_shutdown = [] {};  // a client wants the server to end

@@ -302,6 +302,15 @@ class Sessions(DaemonTest):
         self.assertEqual((exit_code, out), (2, ""))
         self.assertRegex(err, r"^cellar: the request has 72\d{6} bytes as JSON, and may have 68157440\n$")
 
+    def test_a_directory_that_is_relative_is_refused(self):
+        client = self.connect_to_new_daemon()
+        for name, request in (("cwd", {"type": "eval", "cwd": "tmp", "cells": [{"code": "1"}]}),
+                              ("opening_cwd", {"type": "eval", "opening_cwd": "tmp", "cells": [{"code": "1"}]}),
+                              ("opening_cwd", {"type": "watch", "opening_cwd": "tmp"})):
+            client.send(id="a", **request)
+            self.assertEqual(client.done("a")["error"],
+                             {"ename": "InvalidRequest", "evalue": f"{name}: expected an absolute path"})
+
     def test_a_name_is_not_empty_and_not_too_long(self):
         self.run_in_session("1")
         self.assertEqual(self.run_cellar("branch", "work", ""), (2, "", "cellar: new_session: is empty\n"))
