@@ -24,10 +24,14 @@ void BackgroundOutput::Recount(CellObserver& observer) const {
   }
 }
 
+std::unique_ptr<OutputLog> BackgroundOutput::TakeLog() {
+  if (log_->empty()) return nullptr;
+  return std::exchange(log_, std::make_unique<OutputLog>(storage_, options_));
+}
+
 std::vector<CellOutput> BackgroundOutput::Take() {
-  if (log_->empty()) return {};
-  std::unique_ptr<OutputLog> log = std::move(log_);
-  log_ = std::make_unique<OutputLog>(storage_, options_);
+  const std::unique_ptr<OutputLog> log = TakeLog();
+  if (log == nullptr) return {};
   log->Close();
   return log->Take().outputs;
 }

@@ -23,9 +23,14 @@ class BackgroundOutput {
   // `observer`: who sees it now; null = nobody.
   void AddText(Stream stream, std::string_view text, CellObserver* observer);
   void AddDisplay(wire::Display display) { log_->AddDisplay(std::move(display)); }
+  // As OutputLog's.
+  bool WantsPause() const { return log_->WantsPause(); }
 
   // The text that nobody has taken yet, once more.
   void Recount(CellObserver& observer) const;
+  // All of it, for an outcome; null when there is none. What comes next is for the next one.
+  std::unique_ptr<OutputLog> TakeLog();
+  // The same, as far as it is on the disk by now.
   std::vector<CellOutput> Take();
 
  private:

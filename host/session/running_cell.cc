@@ -53,7 +53,7 @@ void RunningCell::StopWatching() {
 
 void RunningCell::End(EventLoop::Task finish) {
   End();
-  if (log->IsSettled()) return finish();
+  if (IsSettled()) return finish();
   settle_timer_ = loop.After(kSettleLimit, std::move(finish));
 }
 
@@ -72,6 +72,11 @@ void RunningCell::End() {
   StopGrace();
   outcome.duration = MonotonicNow() - started;
   log->Close();
+  if (background != nullptr) background->Close();
+}
+
+bool RunningCell::IsSettled() const {
+  return ended && log->IsSettled() && (background == nullptr || background->IsSettled());
 }
 
 std::string RunningCell::DescribeKill() const {
@@ -96,6 +101,7 @@ CellOutcome RunningCell::TakeOutcome() {
   OutputLog::Outputs outputs = log->Take();
   outcome.outputs = std::move(outputs.outputs);
   outcome.truncation = std::move(outputs.truncation);
+  if (background != nullptr) outcome.background = background->Take().outputs;
   return std::move(outcome);
 }
 
@@ -110,6 +116,14 @@ RunningCell* RunningCells::Innermost() const {
   RunningCell* innermost = nullptr;
   for (RunningCell* cell : All()) {
     if (!cell->ended) innermost = cell;
+  }
+  return innermost;
+}
+
+RunningCell* RunningCells::InnermostSettled() const {
+  RunningCell* innermost = nullptr;
+  for (RunningCell* cell : All()) {
+    if (cell->IsSettled()) innermost = cell;
   }
   return innermost;
 }

@@ -35,8 +35,8 @@ struct RunningCell {
   void StopGrace();
   // Its worker is gone: nothing must climb or time out any more.
   void StopWatching();
-  // The cell has ended. `finish` is called when its output is on the disk too, or that takes too
-  // long.
+  // The cell has ended. `finish` is called when all output of its outcome is on the disk too, or
+  // that takes too long.
   void End(EventLoop::Task finish);
   // The session is closed under it; what the disk has not taken is not waited for.
   void EndAsClosed();
@@ -45,6 +45,8 @@ struct RunningCell {
   CellOutcome OutcomeSoFar() const;
   // Complete, after its end.
   CellOutcome TakeOutcome();
+  // It has ended, and the disk has all output of its outcome.
+  bool IsSettled() const;
 
   // For one that was killed: "did not react to the interrupt and was killed".
   std::string DescribeKill() const;
@@ -58,6 +60,7 @@ struct RunningCell {
   OutcomeCallback done;
   CellOutcome outcome;
   std::unique_ptr<OutputLog> log;
+  std::unique_ptr<OutputLog> background;  // that its outcome takes along; or null
   absl::Time started;  // MonotonicNow()
   std::unique_ptr<InterruptLadder> ladder;
   bool waits_for_snapshot = false;  // not sent yet: its worker is just being made
@@ -85,6 +88,8 @@ struct RunningCells {
   RunningCell* Find(uint32_t number) const;
   // The one whose code runs now; null when none does.
   RunningCell* Innermost() const;
+  // One that has ended, with all its output on the disk; null when there is none.
+  RunningCell* InnermostSettled() const;
   // Whether the outer one is still running.
   bool OuterRuns() const { return outer != nullptr && !outer->ended; }
   // All, from the outside in.

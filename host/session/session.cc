@@ -1,6 +1,7 @@
 #include "host/session/session.h"
 
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -263,7 +264,9 @@ void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text
   if (writer == nullptr) {
     CellObserver* observer =
         cells_.outer != nullptr ? cells_.outer->request.observer : background_.observer();
-    return background_.AddText(ToStream(stream), text, observer);
+    background_.AddText(ToStream(stream), text, observer);
+    if (background_.WantsPause() && worker_ != nullptr) worker_->PauseOutput(true);
+    return;
   }
   writer->log->AddText(ToStream(stream), text);
   const bool pause = writer->log->WantsPause();
@@ -350,6 +353,7 @@ void Session::OnDone(wire::Done done) {
 
 // The cell has ended; its outcome is complete but for what still goes to the disk.
 void Session::Settle(RunningCell& cell) {
+  if (&cell == cells_.outer.get()) cell.background = background_.TakeLog();
   cell.End([this, &cell] { FinishCell(cell); });
 }
 
@@ -357,10 +361,7 @@ void Session::FinishCell(RunningCell& ended) {
   const bool is_outer = &ended == cells_.outer.get();
   std::unique_ptr<RunningCell> cell = cells_.Take(ended);
   CellOutcome outcome = cell->TakeOutcome();
-  if (is_outer) {
-    outcome.background = TakeBackground();
-    TellOpening(outcome);
-  }
+  if (is_outer) TellOpening(outcome);
   cell->done(std::move(outcome));
   Pump();
 }
@@ -405,15 +406,13 @@ SinkOptions Session::OutputOptions() {
 }
 
 void Session::OnStorageProgress() {
-  std::vector<RunningCell*> stored;
-  bool wants_pause = false;
-  for (RunningCell* cell : cells_.All()) {
+  bool wants_pause = background_.WantsPause();
+  for (const RunningCell* cell : cells_.All()) {
     if (!cell->ended) wants_pause |= cell->log->WantsPause();
-    // From the inside out: the outcome of the outer one is the last word.
-    if (cell->ended && cell->log->IsSettled()) stored.insert(stored.begin(), cell);
   }
   if (worker_ != nullptr && !wants_pause) worker_->PauseOutput(false);
-  for (RunningCell* cell : stored) FinishCell(*cell);
+  // From the inside out: the outcome of the outer one is the last word.
+  while (RunningCell* cell = cells_.InnermostSettled()) FinishCell(*cell);
 }
 
 void Session::Close(absl::AnyInvocable<void()> done) {
@@ -440,7 +439,8 @@ void Session::FinishClose() {
   for (const std::unique_ptr<RunningCell>& cell : cells_.TakeAll()) {
     if (!cell->ended) cell->EndAsClosed();
     CellOutcome outcome = cell->TakeOutcome();
-    if (cell.get() == outer) outcome.background = TakeBackground();
+    if (cell.get() == outer)
+      std::ranges::move(TakeBackground(), std::back_inserter(outcome.background));
     cell->done(std::move(outcome));
   }
   if (value_.pending()) value_.Take().done(absl::CancelledError("the session was closed"));
