@@ -249,7 +249,6 @@ void Session::OnWorkerReady() {
   RunningCell& cell = *cells_.outer;
   if (cell.waits_for_snapshot) {
     if (closing_ || cell.killed) return;  // the worker's end is its own
-    --cells_run_;
     queue_.push_front(TakeBack());
     return Pump();
   }

@@ -86,7 +86,6 @@ void Session::OnFailedCopy() {
 void Session::OnDeath(WorkerExit exit) {
   if (cells_.OuterRuns() && WasDeadBefore(*cells_.outer, exit)) {
     // The cell is for the next worker, as if the death had been noticed in time.
-    --cells_run_;
     next_cell_ = cells_.outer->number();
     queue_.push_front(TakeBack());
   }
@@ -185,8 +184,9 @@ void Session::FinishAsDead(RunningCell& cell, WorkerExit exit, bool killed,
   Settle(cell);
 }
 
-// The running cell, as it was asked for.
+// The running cell, as it was asked for: it has not run.
 CellJob Session::TakeBack() {
+  --cells_run_;
   std::unique_ptr<RunningCell> cell = std::move(cells_.outer);
   return {.request = std::move(cell->request),
           .done = std::move(cell->done),

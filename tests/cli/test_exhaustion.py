@@ -82,6 +82,7 @@ class ForksThatFail(Exhausted):
                 self.assertIn(os.strerror(error), done["error"]["evalue"])
                 self.let_fail(error, 0)
                 self.assertEqual(client.value("1", session="a"), "1")
+                self.assertEqual(client.ask("sessions")["sessions"][0]["cells_run"], 1, "the other did not run")
                 client.ask("close", session="a")
 
     def test_the_first_python_process_of_all_is_tried_twice_too(self):
