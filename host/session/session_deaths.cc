@@ -56,8 +56,7 @@ void Session::OnFailedStart(const WorkerExit& exit) {
     } else {
       job.done(absl::UnavailableError("the worker " + exit.Describe()));
     }
-  }
-  if (cells_.OuterRuns()) {
+  } else if (cells_.OuterRuns()) {
     const RunningCell& cell = *cells_.outer;
     const bool has_run = cell.outcome.runs > 1;
     if (again && !has_run && !cell.interrupted && !cell.interrupt_when_ready) {
@@ -124,11 +123,14 @@ bool Session::WasEndedOnPurpose() const {
 void Session::RestoreOrLose(WorkerExit exit) {
   if (StartRestore(exit)) return;
   DropWorker();
-  if (!cells_.OuterRuns() && had_cells_) Lose(exit);
-  if (value_.pending()) {
-    value_.Take().done(absl::UnavailableError("the worker " + exit.Describe()));
+  if (cells_.OuterRuns()) {
+    OnDeathInCell(std::move(exit), std::nullopt);
+  } else {
+    if (had_cells_) Lose(exit);
+    if (value_.pending()) {
+      value_.Take().done(absl::UnavailableError("the worker " + exit.Describe()));
+    }
   }
-  if (cells_.OuterRuns()) OnDeathInCell(std::move(exit), std::nullopt);
   Pump();
 }
 

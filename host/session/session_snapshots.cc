@@ -99,6 +99,7 @@ void Session::FinishRestore() {
   Restore restore = *std::exchange(restore_, std::nullopt);
   loop_.Cancel(restore.limit_timer);
   const bool in_cell = cells_.OuterRuns();
+  const bool rewinds = rewind_.has_value();
   const uint32_t undone_end = in_cell ? cells_.outer->number() : untold_.UndoneEnd(next_cell_);
   std::string description = DescribeRestored(restore, undone_end);
   had_cells_ = true;
@@ -106,24 +107,27 @@ void Session::FinishRestore() {
   next_cell_ = restore.moment.before_cell;
   snapshots_.OnRestored(restore.moment.before_cell);
   RestoreVariables();
-  if (value_.pending()) {
-    value_.Take().done(absl::UnavailableError("the worker " + description));
-  }
   if (in_cell) {
     const bool is_before_cell =
         next_cell_ == cells_.outer->number() && !restore.moment.values_set_since;
     OnDeathInCell(std::move(restore.exit), Recovery{.state = StateAfter::kRestored,
                                                     .detail = std::move(description),
                                                     .is_before_cell = is_before_cell});
-  } else if (rewind_ && !rewind_->is_news) {
-    untold_.OnRewound();
-  } else if (rewind_) {
-    untold_.OnRestored("the session was rewound" + DescribeStand(restore.moment, undone_end),
-                       worker_->not_carried(), undone_end);
   } else {
-    untold_.OnRestored("the worker " + description, worker_->not_carried(), undone_end);
+    if (!rewinds) {
+      untold_.OnRestored("the worker " + description, worker_->not_carried(), undone_end);
+    } else if (rewind_->is_news) {
+      untold_.OnRestored("the session was rewound" + DescribeStand(restore.moment, undone_end),
+                         worker_->not_carried(), undone_end);
+    } else {
+      untold_.OnRewound();
+    }
+    if (value_.pending()) {
+      value_.Take().done(absl::UnavailableError("the worker " + description));
+    }
   }
-  if (rewind_) {
+  // Who has heard of an end may have closed the session, or asked for another rewind.
+  if (rewinds && rewind_) {
     RewindCallback done = std::move(std::exchange(rewind_, std::nullopt)->done);
     done(
         Standing{.before_cell = restore.moment.before_cell, .not_carried = worker_->not_carried()});

@@ -22,6 +22,7 @@ void Session::OnValue(wire::Value value) {
   if (!value_.IsAnswer(value)) return;
   ValueJob job = value_.Take();
   if (std::holds_alternative<wire::Set>(job.message)) snapshots_.OnValueSet();
+  had_cells_ = true;
   switch (value.kind) {
     case wire::ValueKind::kFailed:
       job.done(absl::InvalidArgumentError(value.data));
@@ -33,7 +34,6 @@ void Session::OnValue(wire::Value value) {
       job.done(SessionValue{.is_json = value.kind == wire::ValueKind::kJson,
                             .data = std::move(value.data)});
   }
-  had_cells_ = true;
   Pump();
 }
 
