@@ -70,4 +70,7 @@ inline bool IsCell(const Job& job) { return std::holds_alternative<CellJob>(job)
 
 void Fail(Job job, const absl::Status& status);
 
+// Whether a message to a worker can hold that much beside its other fields.
+absl::Status CheckFits(size_t bytes);
+
 }  // namespace cellar::host

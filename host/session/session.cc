@@ -29,15 +29,6 @@ constexpr size_t kMaxNoticeBytes = 16u << 10;
 // A class may have any name; it stands in headings and in front of messages.
 constexpr size_t kMaxEnameBytes = 1u << 10;
 
-// A message to a worker has other fields too.
-constexpr size_t kMaxData = wire::kMaxFramePayload - (1u << 20);
-
-absl::Status CheckFits(size_t bytes) {
-  if (bytes <= kMaxData) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(bytes >> 20, " MiB are more than a message to a worker can hold"));
-}
-
 }  // namespace
 
 Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage,
@@ -105,6 +96,7 @@ void Session::Set(std::string name, SessionValue value, ValueCallback done) {
 }
 
 void Session::Get(std::string name, ValueCallback done) {
+  if (absl::Status fits = CheckFits(name.size()); !fits.ok()) return done(fits);
   Enqueue(ValueJob{wire::Get{.name = std::move(name)}, std::move(done)});
 }
 
@@ -115,6 +107,7 @@ void Session::Reset(ResetCallback done, bool is_news) {
 void Session::Query(wire::Query query, QueryCallback done) {
   if (closing_) return done(absl::FailedPreconditionError("the session is closed"));
   if (queries_.stalled()) return done(PendingQueries::Busy());
+  if (absl::Status fits = CheckFits(query.text.size()); !fits.ok()) return done(fits);
   if (absl::Status status = Prepare(); !status.ok()) return done(status);
   query.request = queries_.Add(std::move(done));
   worker_->Send(query);

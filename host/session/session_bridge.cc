@@ -20,6 +20,7 @@ void Session::RunNested(uint64_t call, CellRequest request, OutcomeCallback done
       innermost->ladder != nullptr || closing_) {
     return done(absl::FailedPreconditionError(kSessionHeld));
   }
+  if (absl::Status fits = CheckFits(request.code.size()); !fits.ok()) return done(fits);
   std::unique_ptr<RunningCell> cell = MakeCell({std::move(request), std::move(done)});
   cell->outcome.execution_count = next_cell_++;
   cell->parent = call;

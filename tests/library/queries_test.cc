@@ -46,6 +46,12 @@ TEST_F(QueriesTest, MatchesThatNoMessageHoldsAreAnErrorAndTheSessionGoesOn) {
   EXPECT_THAT(Run("len(names)"), ResultIs("25"));
 }
 
+TEST_F(QueriesTest, ATextThatNoMessageHoldsIsAnErrorAndTheSessionGoesOn) {
+  absl::StatusOr<Completions> completions = session().Complete(std::string(80u << 20, 'x'));
+  EXPECT_EQ(completions.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Run("1 + 1"), ResultIs("2"));
+}
+
 TEST_F(QueriesTest, CountsCodePoints) {
   Run("grün = 1");
   absl::StatusOr<Completions> completions = session().Complete("'ä' + grü");
