@@ -15,7 +15,7 @@
 
 namespace cellar {
 
-// Fails with ResourceExhausted if there is more than `limit` bytes to read.
+// Fails with OutOfRange if there is more than `limit` bytes to read.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path, size_t limit);
 // The same for an open descriptor, which may be a pipe or a socket; `name` is for the error.
 absl::StatusOr<std::string> ReadToEnd(int fd, const std::string& name, size_t limit);

@@ -21,7 +21,7 @@ int SocketOption(int socket, int option) {
 
 absl::StatusOr<std::unique_ptr<Line>> Line::Create(EventLoop& loop, UniqueFd socket,
                                                    bool of_main_thread, LineListener& listener) {
-  // Of other sockets even close() may block.
+  // A cell can pass any descriptor; frames come over this kind only.
   if (SocketOption(socket.get(), SO_DOMAIN) != AF_UNIX ||
       SocketOption(socket.get(), SO_TYPE) != SOCK_STREAM) {
     return absl::DataLossError("the worker sent something that is not a line");

@@ -26,7 +26,7 @@ struct ProbeAnswer {
 
 // Runs it in a session of its own, without input, without site-packages, and kills its group on
 // return, so nothing is left behind. DeadlineExceeded when it is late; FailedPrecondition, with the
-// last line that it wrote, when it does not answer.
+// first line that it wrote, when it does not answer.
 absl::StatusOr<ProbeAnswer> ProbePython(const ProbeOptions& options);
 
 }  // namespace cellar::host

@@ -2,8 +2,8 @@
 // of the worker. It serves one worker at a time; where there are snapshots it outlives that one and
 // serves the next.
 //
-// Lives on the loop's thread. Destroying it makes the keeper end everything below it, without
-// waiting.
+// Lives on the loop's thread. Destroying it makes the keeper end everything below it but the
+// sessions that branched off, without waiting.
 #pragma once
 
 #include <map>
