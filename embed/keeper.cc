@@ -16,7 +16,6 @@
 #include "host/wire/control.h"
 #include "host/wire/keeper_messages.h"
 #include "host/wire/process_names.h"
-#include "host/wire/template_messages.h"
 
 namespace cellar::embed {
 namespace {

@@ -21,6 +21,7 @@
 #include "host/base/fds.h"
 #include "host/wire/birth_fds.h"
 #include "host/wire/control.h"
+#include "host/wire/keeper_messages.h"
 
 namespace cellar::embed {
 namespace {
@@ -120,7 +121,7 @@ class Template {
         BeKeeper(std::move(fds), std::move(host));
       });
       if (keeper < 0) {
-        (void)wire::SendControl(control_.get(), wire::ForkFailed{.error = errno});
+        (void)wire::SendControl(fds[wire::kKeeperFd].get(), wire::ForkFailed{.error = errno});
       }
     }
     fds.clear();

@@ -1,4 +1,4 @@
-// Control messages between host and keeper. ForkFailed, which a keeper says too, is the template's.
+// Control messages between host and keeper.
 #pragma once
 
 #include <csignal>
@@ -66,6 +66,13 @@ struct KeeperHello {
   static constexpr MessageType kType = MessageType::kKeeperHello;
   int32_t worker_pid = 0;
   CELLAR_WIRE_FIELDS(self.worker_pid)
+};
+
+// In the place of KeeperHello: there will be no worker.
+struct ForkFailed {
+  static constexpr MessageType kType = MessageType::kForkFailed;
+  int32_t error = 0;  // errno
+  CELLAR_WIRE_FIELDS(self.error)
 };
 
 struct WorkerExited {

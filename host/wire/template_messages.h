@@ -48,16 +48,10 @@ struct Failed {
 };
 
 // Carries the descriptors that a worker is born with, up to the keeper's. Answered on the keeper's
-// socket by KeeperHello.
+// socket by KeeperHello or ForkFailed.
 struct Fork {
   static constexpr MessageType kType = MessageType::kFork;
   CELLAR_WIRE_FIELDS()
-};
-
-struct ForkFailed {
-  static constexpr MessageType kType = MessageType::kForkFailed;
-  int32_t error = 0;  // errno
-  CELLAR_WIRE_FIELDS(self.error)
 };
 
 }  // namespace cellar::wire

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "host/base/process.h"
-#include "host/wire/template_messages.h"
 
 namespace cellar::host {
 namespace {

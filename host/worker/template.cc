@@ -174,11 +174,6 @@ void Template::OnControl() {
       auto failed = wire::Decode<wire::Failed>((*message)->payload);
       return End(failed ? failed->reason : "the worker program is of another version");
     }
-    if ((*message)->type == wire::MessageType::kForkFailed) {
-      // The keeper's socket closes too, which the worker reports, and asks why.
-      auto failed = wire::Decode<wire::ForkFailed>((*message)->payload);
-      fork_error_ = failed ? failed->error : 0;
-    }
   }
 }
 
@@ -241,10 +236,7 @@ std::string Template::EndedEarly() const {
 
 absl::Status Template::WhyNotStarted() {
   OnControl();  // its last message may not have been read yet
-  if (ended_) return absl::UnavailableError(failure_);
-  const int error = std::exchange(fork_error_, 0);
-  if (error == 0) return absl::UnavailableError("its keeper ended before it was ready");
-  return ErrnoStatus(error, "a new worker could not be forked");
+  return absl::UnavailableError(ended_ ? failure_ : "its keeper ended before it was ready");
 }
 
 }  // namespace cellar::host

@@ -80,7 +80,6 @@ class Template : public std::enable_shared_from_this<Template> {
   EventLoop::TimerId start_timer_ = 0;
   bool ended_ = false;
   std::string failure_;
-  int fork_error_ = 0;  // errno of the last fork that failed
 };
 
 }  // namespace cellar::host

@@ -85,6 +85,20 @@ class ForksThatFail(Exhausted):
                 self.assertEqual(client.ask("sessions")["sessions"][0]["cells_run"], 1, "the other did not run")
                 client.ask("close", session="a")
 
+    def test_each_of_several_that_cannot_be_started_at_once_says_why(self):
+        client = self.serve()
+        for session in ("a", "b"):  # from the second on there is a spare worker
+            client.value("1", session=session)
+        self.let_fail(errno.EAGAIN, ALWAYS)
+        calls = [f"call{i}" for i in range(6)]
+        for call in calls:
+            client.send(id=call, type="eval", session=call, cells=[{"code": "1"}])
+        refused = [done for done in map(client.done, calls) if done["status"] != "ok"]
+        self.let_fail(errno.EAGAIN, 0)
+        self.assertGreaterEqual(len(refused), 5, "one may have got the spare worker")
+        for done in refused:
+            self.assertIn(os.strerror(errno.EAGAIN), done["error"]["evalue"])
+
     def test_the_first_python_process_of_all_is_tried_twice_too(self):
         client = self.serve()
         self.let_fail(errno.EAGAIN, 1)
