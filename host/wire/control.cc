@@ -7,6 +7,8 @@
 #include <cstring>
 #include <span>
 
+#include "absl/strings/str_cat.h"
+
 namespace cellar::wire {
 namespace {
 
@@ -49,7 +51,9 @@ void TakeFds(msghdr& header, std::vector<UniqueFd>& fds) {
 absl::Status SendControl(int socket, MessageType type, const std::string& payload,
                          const std::vector<int>& fds) {
   if (payload.size() > kMaxControlMessage) {
-    return absl::InvalidArgumentError("a control message is too long");
+    return absl::InvalidArgumentError(absl::StrCat("a control message has ", payload.size() >> 10,
+                                                   " KiB; ", kMaxControlMessage >> 10,
+                                                   " KiB is the most"));
   }
   iovec parts[2] = {{&type, sizeof(type)}, {const_cast<char*>(payload.data()), payload.size()}};
   return SendParts(socket, parts, fds, 0);

@@ -100,8 +100,8 @@ absl::Status Template::Spawn() {
   control_ = std::move(control.first);
   log_ = std::move(log.read);
   CELLAR_RETURN_IF_ERROR(SetNonBlocking(control_.get(), true));
-  if (!wire::SendControl(control_.get(), start).ok()) {
-    return absl::UnavailableError(EndedEarly());
+  if (absl::Status sent = wire::SendControl(control_.get(), start); !sent.ok()) {
+    return absl::IsUnavailable(sent) ? absl::UnavailableError(EndedEarly()) : sent;
   }
   CELLAR_RETURN_IF_ERROR(loop_.Watch(control_.get(), EPOLLIN, [this](uint32_t events) {
     OnControl();

@@ -82,6 +82,13 @@ TEST_F(TemplateTest, APreloadThatFailsIsAWarning) {
                           HasSubstr("No module named 'no_such_module'")));
 }
 
+TEST_F(TemplateTest, MorePreloadsThanAMessageHoldsAreAnErrorThatSaysSo) {
+  Open(std::vector<std::string>(6000, "decimal_and_more"));
+  absl::Status refusal = Refusal();
+  EXPECT_EQ(refusal.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(refusal, Says("64 KiB is the most"));
+}
+
 TEST_F(TemplateTest, APreloadThatExitsIsAWarning) {
   WriteModule("exits", "import sys\nsys.exit(3)");
   Open({"exits"});
