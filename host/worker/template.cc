@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -178,18 +179,28 @@ void Template::OnControl() {
 }
 
 void Template::OnLog() {
+  if (ReadLog() == 0) loop_.Unwatch(log_.get());
+}
+
+// Bytes read; 0 at the end, and when there are none.
+size_t Template::ReadLog() {
   std::array<char, kLogTail> buffer;
-  ssize_t size = read(log_.get(), buffer.data(), buffer.size());
-  if (size == 0) return loop_.Unwatch(log_.get());
-  if (size < 0) return;
+  const ssize_t size = read(log_.get(), buffer.data(), buffer.size());
+  if (size <= 0) return 0;
   log_tail_.append(buffer.data(), static_cast<size_t>(size));
   if (log_tail_.size() > kLogTail) log_tail_.erase(0, log_tail_.size() - kLogTail);
+  return static_cast<size_t>(size);
 }
 
 void Template::End(std::string reason) {
   if (ended_) return;
   ended_ = true;
-  OnLog();
+  // No more than there is now: what it has started may go on writing.
+  for (size_t unread = UnreadBytes(log_.get()); unread > 0;) {
+    const size_t size = ReadLog();
+    if (size == 0) break;
+    unread -= std::min(unread, size);
+  }
   failure_ = std::move(reason);
   if (std::string log = Trimmed(log_tail_); !log.empty()) failure_ += "\n" + log;
   loop_.Cancel(start_timer_);

@@ -63,6 +63,7 @@ class Template : public std::enable_shared_from_this<Template> {
   void SendUnsent();
   void OnControl();
   void OnLog();
+  size_t ReadLog();
   void End(std::string reason);
   void Dismiss();
   void Collect();

@@ -142,6 +142,13 @@ TEST_F(TemplateTest, WhatTheInterpreterSaidLastIsPartOfTheError) {
   EXPECT_THAT(Refusal(), Says("the disk is on fire"));
 }
 
+TEST_F(TemplateTest, TheLastOfMuchThatTheInterpreterSaidIsPartOfTheError) {
+  WriteModule("sitecustomize",
+              "import os\nos.write(2, b'.' * 50_000 + b'the disk is on fire\\n')\nos._exit(3)");
+  Open({});
+  EXPECT_THAT(Refusal(), Says("the disk is on fire"));
+}
+
 TEST_F(TemplateTest, ABadPythonHomeIsAnErrorThatSaysSo) {
   absl::StatusOr<host::Launch> launch = LoopSession::Prepare(scratch_.path());
   ASSERT_TRUE(launch.ok()) << launch.status();
