@@ -1,8 +1,8 @@
 """Values checked against a JSON Schema: the part of it that people use to describe an answer.
 
-Known: type, enum, const, anyOf, oneOf, allOf, properties, required, additionalProperties, items, minItems, maxItems,
-minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, maxLength, pattern, $ref within the schema. Other words
-are passed over.
+Known: type, enum, const, anyOf, oneOf, allOf, properties, patternProperties, required, additionalProperties, items,
+minItems, maxItems, minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, maxLength, pattern, $ref within the
+schema. Other words are passed over.
 """
 __builtins__ = __import__("builtins").__dict__.copy()
 
@@ -12,7 +12,8 @@ import re
 from cellar_prelude.schema_form import resolve
 
 _MAX_DEPTH = 100
-_WORDS_OF_CONTAINERS = ("properties", "required", "additionalProperties", "items", "minItems", "maxItems")
+_WORDS_OF_CONTAINERS = ("properties", "patternProperties", "required", "additionalProperties", "items", "minItems",
+                        "maxItems")
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
 
 
@@ -21,9 +22,17 @@ class SchemaError(ValueError):
 
 
 def parse(helper: str, value, schema: dict):
-    """The value of an answer, which may come as JSON text, once it has passed the check."""
+    """The value of an answer, which may come as JSON text, or as an object with that text, once it has passed the check."""
     if isinstance(value, dict) and isinstance(value.get("text"), str) and "text" not in schema.get("properties", {}):
-        value = value["text"]
+        try:
+            return _checked(helper, value["text"], schema)
+        except SchemaError:
+            if find_problem(value, schema):
+                raise  # or the object is the answer itself
+    return _checked(helper, value, schema)
+
+
+def _checked(helper, value, schema):
     if isinstance(value, str) and schema.get("type") != "string":
         value = _parsed(helper, value, schema)
     problem = find_problem(value, schema)
@@ -105,17 +114,20 @@ class _Check:
     def _object(self, value, schema, place, depth):
         if not isinstance(value, dict):
             return None
-        properties = schema.get("properties") or {}
+        properties, patterns = schema.get("properties") or {}, schema.get("patternProperties") or {}
+        others = schema.get("additionalProperties", True)
         for name in schema.get("required") or ():
             if name not in value:
                 return f"{place} has no {name!r}"
         for name, item in value.items():
-            inner = properties.get(name, schema.get("additionalProperties", True))
-            if inner is False and name not in properties:
+            known = [properties[name]] if name in properties else []
+            known += [inner for pattern, inner in patterns.items() if re.search(pattern, name)]
+            if not known and others is False:
                 return f"{place} has {name!r}, which the schema does not allow"
-            found = self.problem(item, inner, _below(place, f".{name}"), depth + 1)
-            if found:
-                return found
+            for inner in known or [others]:
+                found = self.problem(item, inner, _below(place, f".{name}"), depth + 1)
+                if found:
+                    return found
         return None
 
     def _array(self, value, schema, place, depth):

@@ -7,7 +7,7 @@ _MAX_DEPTH = 100
 _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 _SCHEMAS = ("items", "additionalProperties")
 _LISTS_OF_SCHEMAS = ("anyOf", "oneOf", "allOf")
-_DICTS_OF_SCHEMAS = ("properties", "$defs", "definitions")
+_DICTS_OF_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions")
 _COUNTS = ("minItems", "maxItems", "minLength", "maxLength")
 _LIMITS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
@@ -82,6 +82,9 @@ def _flaw_within(root, schema, place, depth):
         if not isinstance(parts, dict):
             return f"{place}.{word} must be an object with a schema for each name, not {parts!r:.100}"
         inner += [(f".{word}.{name}", part) for name, part in parts.items()]
+    for pattern in schema.get("patternProperties", {}):
+        if not _is_pattern(pattern):
+            return f"{place}.patternProperties must have regular expressions for names, not {pattern!r:.100}"
     for step, part in inner:
         flaw = _flaw(root, part, place + step, depth + 1)
         if flaw:

@@ -37,6 +37,18 @@ class Models(HelperTest):
             self.assertEqual(agent("hi", schema=SCHEMA), {"n": 1})
         self.assertEqual(self.provider.calls[0][1]["schema"], SCHEMA)
 
+    def test_an_answer_with_a_text_in_it_may_be_the_value_itself(self):
+        document = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+        for schema in ({"type": "object"}, {"type": "object", "additionalProperties": {"type": "string"}}, document,
+                       {"$defs": {"document": document}, "$ref": "#/$defs/document"}, {"anyOf": [document, {"type": "null"}]}):
+            for answer in ({"text": "hello", "language": "en"}, {"text": "12", "language": "en"}):
+                self.connect(answer)
+                self.assertEqual(llm("hi", schema=schema), answer, schema)
+        self.connect({"text": '{"n": 1}'})
+        self.assertEqual(llm("hi", schema={"properties": {"n": {}}}), {"n": 1})
+        with self.assertRaisesRegex(SchemaError, r"\.n must be string, not integer"):
+            llm("hi", schema={"properties": {"n": {"type": "string"}}, "required": ["n"]})
+
     def test_a_string_that_fits_needs_no_quotes(self):
         text = {"type": "string"}
         for schema in ({"enum": ["yes", "no"]}, {"const": "yes"}, {"type": ["string", "null"]}, {"anyOf": [text, {"type": "null"}]},

@@ -25,6 +25,14 @@ class Schema(unittest.TestCase):
                                         ({"a": "x"}, ".a must be integer, not string")])
         self.check({"additionalProperties": {"type": "string"}}, [{"x": "y"}], [({"x": 1}, ".x must be string, not integer")])
 
+    def test_names_by_pattern(self):
+        schema = {"properties": {"x_a": {"minimum": 1}}, "patternProperties": {"^x_": {"type": "integer"}},
+                  "additionalProperties": False}
+        self.check(schema, [{"x_a": 1, "x_b": 0}],
+                   [({"x_b": "s"}, ".x_b must be integer, not string"), ({"x_a": 0}, ".x_a must be at least 1, not 0"),
+                    ({"x_a": 1.5}, ".x_a must be integer, not number"),
+                    ({"y": 1}, "the value has 'y', which the schema does not allow")])
+
     def test_arrays(self):
         self.check({"items": {"properties": {"n": {"minimum": 3}}}, "minItems": 1, "maxItems": 2}, [[{"n": 3}]],
                    [([], "the value has 0 items, fewer than 1"), ([1, 2, 3], "the value has 3 items, more than 2"),
@@ -69,6 +77,7 @@ class Form(unittest.TestCase):
             ({"maximum": None}, ".maximum must be a number, not None"),
             ({"pattern": "("}, ".pattern must be a regular expression, not '('"),
             ({"$ref": "#/none"}, ".$ref must be a place within the schema, not '#/none'"),
+            ({"patternProperties": {"(": {}}}, ".patternProperties must have regular expressions for names, not '('"),
             ({"$ref": "http://x"}, ".$ref must be a place within the schema, not 'http://x'"),
         ]:
             self.assertEqual(find_flaw(schema), flaw)
