@@ -1,6 +1,7 @@
 """Files as text: `read`, `write`, `append`, `diff`."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
+import errno
 import os
 import stat
 
@@ -120,6 +121,8 @@ def _put(helper, mode, path, content):
         data = bytes(content)
     else:
         raise TypeError(f"{helper}() needs text or bytes, not {type(content).__name__}")
+    if path.endswith(os.sep):  # realpath() would drop it, and make a file of that name
+        raise IsADirectoryError(errno.EISDIR, f"{helper}() needs a file, not a directory", path)
     path = os.path.realpath(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, mode) as file:

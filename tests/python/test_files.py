@@ -76,6 +76,12 @@ class Write(HelperTest):
         append(self.path("new"), "x")
         self.assertEqual(read(self.path("new")), "x")
 
+    def test_the_name_of_a_directory_makes_no_file(self):
+        for helper in (write, append):
+            with self.assertRaisesRegex(IsADirectoryError, rf"{helper.__name__}\(\) needs a file, not a directory: '.*/out/'"):
+                helper(self.path("out/"), "x")
+        self.assertFalse(os.path.exists(self.path("out")))
+
     def test_content_that_cannot_be_written_leaves_the_file_alone(self):
         path = self.make("keep", b"old")
         with self.assertRaisesRegex(TypeError, "write.. needs text or bytes, not dict"):
