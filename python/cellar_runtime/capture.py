@@ -60,15 +60,17 @@ class Capture:
         if "--no-stderr" not in self._options:
             sys.stderr = self._captured._stderr
         if "--no-display" not in self._options:
-            self._publish_before = display.install(self._publish)
+            self._publish_before = display.redirect(self._publish)
         return self._captured
 
     def __exit__(self, *_):
-        if self._publish_before is not None:
-            figures.flush_figures()  # those of the cell would be shown at its end
-        sys.stdout, sys.stderr = self._before
-        if self._publish_before is not None:
-            display.install(self._publish_before)
+        try:
+            if self._publish_before is not None:
+                figures.flush_figures()  # those of the cell would be shown at its end
+        finally:  # also when the cell is interrupted while they are drawn
+            sys.stdout, sys.stderr = self._before
+            if self._publish_before is not None:
+                display.redirect(self._publish_before)
 
     def _publish(self, *call):
         # Status events are no output: they tell that the cell is alive.

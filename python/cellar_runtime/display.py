@@ -23,18 +23,30 @@ def _not_installed(*_) -> None:
     raise RuntimeError("display() was called before a publisher was installed")
 
 
+_installed: Publish = _not_installed
 _publish: Publish = _not_installed
 
 
-def install(publish: Publish) -> Publish:
-    """Sends all output through publish(kind, entries, metadata, display_id). Returns where it went before.
+def install(publish: Publish) -> None:
+    """Sends all output through publish(kind, entries, metadata, display_id), unless it is redirected.
 
     `kind` is display, update, result, clear or status; an entry is (MIME type, kind of data,
     bytes); `metadata` is a JSON object; `display_id` is empty where there is none.
     """
+    global _installed, _publish
+    _installed = _publish = publish
+
+
+def redirect(publish: Publish) -> Publish:
+    """Sends all output through another one. Returns where it went before."""
     global _publish
     before, _publish = _publish, publish
     return before
+
+
+def end_redirection() -> bool:
+    """Sends it through the installed one again. False where it goes there anyway."""
+    return redirect(_installed) is not _installed
 
 
 class DisplayHandle:

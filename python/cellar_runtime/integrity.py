@@ -10,7 +10,7 @@ import time
 from errno import EINVAL
 
 import _cellar
-from cellar_runtime import left_timers, tracebacks, untrusted  # the first before library
+from cellar_runtime import left_timers, display, tracebacks, untrusted  # the first before library
 from cellar_runtime.builtin_names import BuiltinNames
 from cellar_runtime.library import SYS, Library
 from cellar_runtime.loop_parts import LoopParts
@@ -193,6 +193,8 @@ class Integrity:
             for method in ("write", "flush"):
                 if stream.__dict__.pop(method, None) is not None:
                     repaired.append(f"sys.{name}.{method}")
+        if display.end_redirection():  # of a cell that was interrupted just as it began to capture
+            repaired.append("display")
 
 
 def _flush(stream, name, failures):

@@ -12,6 +12,7 @@ namespace cellar::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 using Type = CellOutput::Type;
@@ -154,6 +155,19 @@ TEST_F(FigureTest, AFigureThatTheCellShowedIsNotShownAgain) {
   CellOutcome result = Run("plt.figure()");
   ASSERT_THAT(result.outputs, SizeIs(1));
   EXPECT_EQ(result.outputs[0].type, Type::kResult);
+}
+
+TEST_F(FigureTest, AnInterruptWhileTheFiguresOfACapturedCellAreDrawnDoesNotMuteTheNext) {
+  StartedCell cell(session(),
+                   "%%capture\nimport os, time, matplotlib.pyplot as plt\n"
+                   "def draw(*_, **options):\n    os.write(1, b'drawing')\n    time.sleep(60)\n"
+                   "plt.figure().savefig = draw");
+  cell.WaitFor("drawing");
+  session().Interrupt();
+  EXPECT_EQ(cell.Join().status, CellStatus::kCancelled);
+  CellOutcome next = Run("print('a')\ndisplay(1)\n2");
+  EXPECT_THAT(Shown(next.outputs), ElementsAre("out:a\n", "display:1", "result:2"));
+  EXPECT_THAT(next.notices, IsEmpty());
 }
 
 TEST_F(FigureTest, FiguresOfACellThatFailsAreShown) {
