@@ -1,6 +1,7 @@
 #include "embed/worker.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <pybind11/pybind11.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -44,6 +45,8 @@ absl::Status MakeParts() {
   return absl::OkStatus();
 }
 
+void SendFaultsToStderr() { dup3(STDERR_FILENO, g_worker->faults.get(), O_CLOEXEC); }
+
 }  // namespace
 
 WorkerParts& Worker() { return *g_worker; }
@@ -72,8 +75,10 @@ void RunWorker(const std::function<std::vector<UniqueFd>()>& await_fds) {
   setvbuf(stdout, nullptr, _IOLBF, 0);
   // 3. Python learns of the fork: locks, thread ids, the random module's seed.
   PyOS_AfterFork_Child();
-  // 4. From here on a fork makes a child of a cell.
+  // 4. From here on a fork makes a child of a cell. When that one crashes, its stack is output of
+  // the cell, and not the reason of a later death of the worker.
   ArmForkGuard();
+  pthread_atfork(nullptr, nullptr, SendFaultsToStderr);
   try {
     py::object worker = py::module_::import("cellar_runtime.worker").attr("worker");
     worker.attr("begin")();
@@ -103,7 +108,7 @@ absl::Status AdoptFds(std::vector<UniqueFd> fds) {
 absl::Status AdoptChannel(UniqueFd channel) {
   g_worker->channel.Adopt(std::move(channel));
   CELLAR_RETURN_IF_ERROR(g_worker->output.Silence());
-  dup3(STDERR_FILENO, g_worker->faults.get(), O_CLOEXEC);
+  SendFaultsToStderr();
   return absl::OkStatus();
 }
 

@@ -86,6 +86,17 @@ resist()
               AllOf(HasSubstr("File \"<cell 3>\", line 2 in <module>\n"), Not(HasSubstr("resist"))));
 }
 
+TEST_F(DeathTest, TheStackOfAForkedChildIsNotThatOfTheDeath) {
+  CellOutcome forked =
+      Run("import ctypes, os\ndef crash(): ctypes.string_at(0)\npid = os.fork()\n"
+          "if not pid: crash()\nos.waitpid(pid, 0)[1]");
+  EXPECT_THAT(forked, ResultIs("11"));
+  EXPECT_THAT(forked.stderr_text(), HasSubstr("File \"<cell 2>\", line 2 in crash\n"));
+  CellOutcome outcome = Run("os._exit(3)");
+  ExpectDeath(outcome, "exited with code 3");
+  EXPECT_EQ(outcome.death->python_stack, "");
+}
+
 TEST_F(DeathTest, ASegmentationFaultNamesTheSignalAndThePythonStack) {
   CellOutcome outcome =
       Run("import ctypes\ndef crash():\n    ctypes.string_at(0)\nprint('last words')\ncrash()");
