@@ -272,7 +272,7 @@ bool MayBeOutput(PyObject* file) {
 }
 
 // Notices when someone else may begin to write to fd 1 and 2, and when limits may
-// change.
+// change. A cell may raise any event itself, with whatever it likes.
 int AuditHook(const char* event, PyObject* args, void*) {
   if (IsForkedChild()) return 0;
   switch (event[0]) {
@@ -283,7 +283,8 @@ int AuditHook(const char* event, PyObject* args, void*) {
       if (std::strcmp(event, "os.fork") == 0 || std::strcmp(event, "os.system") == 0 ||
           std::strcmp(event, "os.posix_spawn") == 0 || std::strcmp(event, "os.forkpty") == 0) {
         Worker().output.ExpectOtherWriters(false);
-      } else if (std::strcmp(event, "open") == 0 && MayBeOutput(PyTuple_GET_ITEM(args, 0))) {
+      } else if (std::strcmp(event, "open") == 0 && PyTuple_GET_SIZE(args) > 0 &&
+                 MayBeOutput(PyTuple_GET_ITEM(args, 0))) {
         Worker().output.ExpectOtherWriters(true);
       }
       break;

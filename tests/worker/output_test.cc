@@ -164,6 +164,15 @@ TEST_F(OutputTest, PrintsAndOtherFilesOnTheDescriptorsKeepTheirOrder) {
   }
 }
 
+TEST_F(OutputTest, AnAuditEventOfACellsOwnDoesNoHarm) {
+  EXPECT_THAT(Run("import sys\n"
+                  "for event in ('open', 'subprocess.Popen', 'os.fork', 'resource.setrlimit', "
+                  "'ctypes.dlopen'):\n"
+                  "    sys.audit(event)\n    sys.audit(event, None)\n"
+                  "sys.audit('open', 1 << 100)\nsys.audit('open', '\\ud800')\n1"),
+              ResultIs("1"));
+}
+
 TEST_F(OutputTest, PrintsAndChildrenKeepTheirOrder) {
   std::string expected;
   for (int i = 0; i < 60; ++i) absl::StrAppend(&expected, "p", i, "\nc", i, "\n");
