@@ -63,10 +63,16 @@ bool IsPassedOnFromHost(const siginfo_t& info) {
 
 // In signal context.
 void Hear(int signal, const siginfo_t* info) {
+  // A forked child is nobody's cell, and what was the main thread may not be in it. Python knows
+  // which thread is.
+  if (IsForkedChild()) {
+    PyErr_SetInterruptEx(signal);
+    return;
+  }
   uint32_t running = g_shared->running_cell.load();
   // A signal from the keeper is the host's and names a cell. One that the cell sends itself, or a
   // person sends from a shell, means whatever runs now.
-  bool from_host = (info->si_pid == g_keeper || IsPassedOnFromHost(*info)) && !IsForkedChild();
+  bool from_host = info->si_pid == g_keeper || IsPassedOnFromHost(*info);
   uint32_t meant = from_host ? g_shared->interrupt_target.load() : running;
   const bool insists = from_host && signal == wire::InsistSignal();
   if (insists && running == 0 && !IsToCome(meant)) meant = g_shared->way_target.load();

@@ -51,6 +51,31 @@ TEST_F(ProcessesTest, AForkedChildExitsWithTheCodeOfItsError) {
   EXPECT_THAT(raised.stderr_text(), EndsWith("ZeroDivisionError: division by zero\n"));
 }
 
+TEST_F(ProcessesTest, AForkedChildHearsSigintWhoeverForkedItAndWhateverRuns) {
+  Run(R"(
+import asyncio, os, signal, threading, time
+def fork():
+    global pid
+    is_ready, ready = os.pipe()
+    pid = os.fork()
+    if not pid:
+        try:
+            os.write(ready, b'x')
+            time.sleep(60)
+        except KeyboardInterrupt:
+            os._exit(7)
+        os._exit(8)
+    os.read(is_ready, 1)
+)");
+  EXPECT_THAT(Run("thread = threading.Thread(target=fork)\nthread.start()\nthread.join()\n"
+                  "os.kill(pid, signal.SIGINT)\n"
+                  "os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])"),
+              ResultIs("7"));
+  Run("fork()\nloop = asyncio.get_running_loop()\n"
+      "_ = loop.call_soon(os.kill, pid, signal.SIGINT)  # when the cell is over");
+  EXPECT_THAT(Run("os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])"), ResultIs("7"));
+}
+
 TEST_F(ProcessesTest, AForkedChildCannotSendFrames) {
   CellOutcome outcome =
       Run("import os\npid = os.fork()\nif not pid: display({'a': 1})\n"
