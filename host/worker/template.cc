@@ -21,6 +21,7 @@ namespace cellar::host {
 namespace {
 
 constexpr int kLeaveMilliseconds = 200;
+constexpr absl::Duration kCollectAgain = absl::Milliseconds(100);
 // Of a worker, once Python has started.
 constexpr absl::Duration kBirthLimit = absl::Seconds(10);
 // The last words of a template that could not start.
@@ -34,6 +35,19 @@ std::string Trimmed(std::string text) {
 std::string DirectoryOf(const std::string& path) {
   size_t slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+bool HasEnded(int pidfd, int milliseconds) {
+  pollfd ended = {pidfd, POLLIN, 0};
+  return poll(&ended, 1, milliseconds) > 0;
+}
+
+// Takes what is left of a process that has ended. False while it cannot be had: a debugger has the
+// first look.
+bool CollectProcess(int pidfd) {
+  siginfo_t collected = {};
+  return waitid(P_PIDFD, static_cast<id_t>(pidfd), &collected, WEXITED | WNOHANG) != 0 ||
+         collected.si_pid != 0;
 }
 
 bool IsWritable(int socket) {
@@ -63,14 +77,17 @@ absl::StatusOr<std::shared_ptr<Template>> Template::Start(EventLoop& loop,
 
 Template::~Template() {
   loop_.Cancel(start_timer_);
+  loop_.Cancel(collect_timer_);
   if (control_) loop_.Unwatch(control_.get());
   if (log_) loop_.Unwatch(log_.get());
   if (!process_.pidfd) return;
   loop_.Unwatch(process_.pidfd.get());
   Dismiss();
-  pollfd ended = {process_.pidfd.get(), POLLIN, 0};
-  if (poll(&ended, 1, kLeaveMilliseconds) == 0) SignalPidfd(process_.pidfd.get(), SIGKILL);
-  waitid(P_PIDFD, static_cast<id_t>(process_.pidfd.get()), nullptr, WEXITED);
+  if (!HasEnded(process_.pidfd.get(), kLeaveMilliseconds)) {
+    SignalPidfd(process_.pidfd.get(), SIGKILL);
+    HasEnded(process_.pidfd.get(), kLeaveMilliseconds);
+  }
+  CollectProcess(process_.pidfd.get());
 }
 
 absl::Status Template::Spawn() {
@@ -236,7 +253,10 @@ void Template::Collect() {
   OnControl();  // its last message may not have been read yet
   End(EndedEarly());
   loop_.Unwatch(process_.pidfd.get());
-  waitid(P_PIDFD, static_cast<id_t>(process_.pidfd.get()), nullptr, WEXITED);
+  if (!CollectProcess(process_.pidfd.get())) {
+    collect_timer_ = loop_.After(kCollectAgain, [this] { Collect(); });
+    return;
+  }
   process_.pidfd.reset();
 }
 

@@ -79,6 +79,7 @@ class Template : public std::enable_shared_from_this<Template> {
   std::string log_tail_;
   std::optional<wire::Ready> ready_;
   EventLoop::TimerId start_timer_ = 0;
+  EventLoop::TimerId collect_timer_ = 0;
   bool ended_ = false;
   std::string failure_;
 };

@@ -6,10 +6,14 @@ namespace cellar::host {
 
 absl::StatusOr<Template*> TemplatePool::Get(const TemplateOptions& options) {
   auto slot = slots_.find(options);
-  if (slot == slots_.end() || !slot->second.source->alive()) {
+  if (slot != slots_.end() && !slot->second.source->alive()) {
+    End(slot);
+    slot = slots_.end();
+  }
+  if (slot == slots_.end()) {
     MakeRoom();
     CELLAR_ASSIGN_OR_RETURN(std::shared_ptr<Template> source, Template::Start(loop_, options));
-    slot = slots_.insert_or_assign(options, Slot{.source = std::move(source)}).first;
+    slot = slots_.emplace(options, Slot{.source = std::move(source)}).first;
     LookLater();
   }
   slot->second.asked_for = ++requests_;
@@ -26,7 +30,7 @@ void TemplatePool::LookLater() {
 }
 
 void TemplatePool::EndUnused() {
-  std::erase_if(leaving_, [](const auto& source) { return source->gone(); });
+  ForgetGone();
   for (auto slot = slots_.begin(); slot != slots_.end();) {
     const bool is_used = slot->second.is_used();
     const bool was_used = std::exchange(slot->second.was_used, is_used);
@@ -45,9 +49,14 @@ void TemplatePool::MakeRoom() {
   if (oldest != slots_.end()) End(oldest);
 }
 
+void TemplatePool::ForgetGone() {
+  std::erase_if(leaving_, [](const auto& source) { return source->gone(); });
+}
+
 TemplatePool::Slots::iterator TemplatePool::End(Slots::iterator slot) {
   slot->second.source->Leave();
   leaving_.push_back(std::move(slot->second.source));
+  ForgetGone();
   return slots_.erase(slot);
 }
 

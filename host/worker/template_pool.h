@@ -44,13 +44,15 @@ class TemplatePool {
   void LookLater();
   void EndUnused();
   void MakeRoom();
+  void ForgetGone();
   Slots::iterator End(Slots::iterator slot);
 
   EventLoop& loop_;
   TemplateLimits limits_;
   Slots slots_;
   uint64_t requests_ = 0;
-  std::vector<std::shared_ptr<Template>> leaving_;
+  std::vector<std::shared_ptr<Template>>
+      leaving_;  // until they are gone: their end is not waited for
   EventLoop::TimerId timer_ = 0;
 };
 

@@ -1,6 +1,11 @@
 // How many templates a host keeps.
 #include "host/worker/template_pool.h"
 
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <memory>
 #include <string>
 #include <vector>
@@ -61,16 +66,17 @@ class TemplatePoolTest : public LeavesNothing {
     });
   }
 
-  static size_t CountTemplates() {
-    size_t count = 0;
+  static std::vector<pid_t> Templates() {
+    std::vector<pid_t> pids;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       pid_t pid = 0;
       if (!absl::SimpleAtoi(entry.path().filename().string(), &pid)) continue;
       const std::optional<ProcessStat> stat = StatOf(pid);
-      if (stat && stat->parent == getpid()) ++count;
+      if (stat && stat->parent == getpid()) pids.push_back(pid);
     }
-    return count;
+    return pids;
   }
+  static size_t CountTemplates() { return Templates().size(); }
 
   ScratchDirectory scratch_;
   host::SpillWriter writer_;
@@ -108,6 +114,36 @@ TEST_F(TemplatePoolTest, TheOneThatWasUnusedLongestMakesRoom) {
   Start({.count = 2});
   for (const char* module : {"decimal", "fractions", "statistics"}) Close(Open(module));
   EXPECT_TRUE(RunUntil([] { return CountTemplates() == 2; })) << CountTemplates();
+}
+
+// The loop waited for the debugger.
+TEST_F(TemplatePoolTest, OneThatDiesUnderADebuggerHoldsUpNobody) {
+  Start({});
+  std::unique_ptr<host::Session> session = Open("decimal");
+  const pid_t source = Templates().front();
+  const pid_t debugger = fork();
+  if (debugger == 0) {
+    close_range(0, ~0u, 0);  // the ends of sockets that others wait for
+    if (ptrace(PTRACE_SEIZE, source, nullptr, nullptr) != 0) _exit(1);
+    kill(source, SIGKILL);
+    while (true) pause();
+  }
+  int status = 0;
+  ASSERT_TRUE(RunUntil([&] {
+    const std::optional<ProcessStat> stat = StatOf(source);
+    return waitpid(debugger, &status, WNOHANG) != 0 || (stat && stat->state == 'Z');
+  }));
+  if (status != 0) {
+    Close(std::move(session));
+    GTEST_SKIP() << "processes cannot be traced here";
+  }
+  EXPECT_EQ(Result(*session, "2"), "2");
+  std::unique_ptr<host::Session> other = Open("decimal");
+  Close(std::move(other));
+  Close(std::move(session));
+  kill(debugger, SIGKILL);
+  waitpid(debugger, nullptr, 0);
+  EXPECT_TRUE(RunUntil([&] { return !StatOf(source); })) << "it stays as a zombie";
 }
 
 }  // namespace
