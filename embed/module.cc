@@ -75,8 +75,16 @@ py::list EntriesOf(const std::vector<wire::EnvironmentEntry>& environment) {
   return entries;
 }
 
-// Frames as (kind, fields…) for the runtime package; decoding cannot fail but for a host of another
-// build.
+// Nothing when it cannot be read, by a mistake of the host: one that was left out would be waited
+// for, so this worker has to end.
+template <typename Message>
+std::optional<Message> Read(const std::string& payload) {
+  std::optional<Message> message = wire::Decode<Message>(payload);
+  if (!message) Send(wire::Hello{.error = "was sent a message that it cannot read"});
+  return message;
+}
+
+// Frames as (kind, fields…) for the runtime package.
 py::list Receive() {
   py::list requests;
   // What has come is the worker's.
@@ -87,29 +95,29 @@ py::list Receive() {
   for (Channel::Message& message : Worker().channel.Receive()) {
     switch (static_cast<wire::MessageType>(message.type)) {
       case wire::MessageType::kExecute:
-        if (auto m = wire::Decode<wire::Execute>(message.payload)) {
+        if (auto m = Read<wire::Execute>(message.payload)) {
           requests.append(py::make_tuple("execute", m->cell, py::bytes(m->code)));
         }
         break;
       case wire::MessageType::kSet:
-        if (auto m = wire::Decode<wire::Set>(message.payload)) {
+        if (auto m = Read<wire::Set>(message.payload)) {
           requests.append(py::make_tuple("set", m->request, Text(m->name),
                                          m->kind == wire::ValueKind::kJson, py::bytes(m->data)));
         }
         break;
       case wire::MessageType::kGet:
-        if (auto m = wire::Decode<wire::Get>(message.payload)) {
+        if (auto m = Read<wire::Get>(message.payload)) {
           requests.append(py::make_tuple("get", m->request, Text(m->name)));
         }
         break;
       case wire::MessageType::kQuery:
-        if (auto m = wire::Decode<wire::Query>(message.payload)) {
+        if (auto m = Read<wire::Query>(message.payload)) {
           requests.append(py::make_tuple("query", m->request, static_cast<int>(m->kind),
                                          py::bytes(m->text), m->cursor, m->with_source));
         }
         break;
       case wire::MessageType::kSetup:
-        if (auto m = wire::Decode<wire::Setup>(message.payload)) {
+        if (auto m = Read<wire::Setup>(message.payload)) {
           py::list path;
           for (const std::string& item : m->sys_path) path.append(py::bytes(item));
           requests.append(py::make_tuple("setup", py::bytes(m->cwd), EntriesOf(m->environment),
@@ -117,18 +125,18 @@ py::list Receive() {
         }
         break;
       case wire::MessageType::kEnter:
-        if (auto m = wire::Decode<wire::Enter>(message.payload)) {
+        if (auto m = Read<wire::Enter>(message.payload)) {
           requests.append(py::make_tuple("enter", py::bytes(m->cwd), EntriesOf(m->environment)));
         }
         break;
       case wire::MessageType::kBridgeOffer:
-        if (auto m = wire::Decode<wire::BridgeOffer>(message.payload)) ReceiveOffer(*std::move(m));
+        if (auto m = Read<wire::BridgeOffer>(message.payload)) ReceiveOffer(*std::move(m));
         break;
       case wire::MessageType::kExit:
         requests.append(py::make_tuple("exit"));
         break;
       case wire::MessageType::kCopy:
-        if (auto m = wire::Decode<wire::Copy>(message.payload)) {
+        if (auto m = Read<wire::Copy>(message.payload)) {
           if (message.fds.size() != wire::CopyFdCount(m->kind)) {
             Send(wire::Copied{.request = m->request, .error = wire::kNoDescriptors});
             break;

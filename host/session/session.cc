@@ -54,6 +54,7 @@ Session::~Session() {
 
 absl::Status Session::Prepare() {
   if (worker_ != nullptr) return absl::OkStatus();
+  CELLAR_RETURN_IF_ERROR(variables_.CheckRoomFor({}));
   CELLAR_ASSIGN_OR_RETURN(Template * source, templates_.Get(options_.runtime));
   wire::Setup setup = {.cwd = options_.cwd,
                        .environment = variables_.all(),

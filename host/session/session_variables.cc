@@ -24,6 +24,11 @@ size_t BytesOf(const wire::EnvironmentEntry& entry) {
   return entry.name.size() + (entry.value ? entry.value->size() : 0);
 }
 
+absl::Status TooMany(size_t count) {
+  return absl::InvalidArgumentError(absl::StrCat("the session would have ", count, " variables; ",
+                                                 SessionVariables::kMaxCount, " is the most"));
+}
+
 void AddAlias(Entries& entries) {
   const auto directory = Find(entries, kArtifacts);
   if (directory == entries.end() || Find(entries, kArtifactsAlias) != entries.end()) return;
@@ -85,12 +90,16 @@ std::optional<std::string> SessionVariables::artifacts_directory() const {
 }
 
 absl::Status SessionVariables::CheckRoomFor(const Entries& entries) const {
-  if (entries.empty()) return absl::OkStatus();
+  size_t count = entries.size();
+  if (count > kMaxCount) return TooMany(count);
   size_t bytes = 0;
   for (const wire::EnvironmentEntry& entry : entries) bytes += BytesOf(entry);
   for (const wire::EnvironmentEntry& known : entries_) {
-    if (Find(entries, known.name) == entries.end()) bytes += BytesOf(known);
+    if (Find(entries, known.name) != entries.end()) continue;
+    bytes += BytesOf(known);
+    ++count;
   }
+  if (count > kMaxCount) return TooMany(count);
   if (bytes <= kMaxBytes) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("the variables of the session would have ",
                                                  bytes >> 20, " MiB; ", kMaxBytes >> 20,

@@ -25,7 +25,8 @@ class SessionVariables {
   void Set(Entries& entries, uint32_t cell);
   // All of them go to each new worker in one message, and most of them to every program it starts.
   static constexpr size_t kMaxBytes = 4u << 20;
-  // Whether these can be set too.
+  static constexpr size_t kMaxCount = 4096;  // they are looked up one by one
+  // Whether these can be set too; without any, whether those that there are can be.
   absl::Status CheckRoomFor(const Entries& entries) const;
   // A worker that was given all of them has started.
   void OnWorkerStart() { changes_.clear(); }

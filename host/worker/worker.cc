@@ -99,14 +99,11 @@ void Worker::DumpStacks() {
 }
 
 void Worker::LimitBirth(absl::Duration limit) {
-  EndUnborn(limit, "did not start within " + absl::FormatDuration(limit));
-}
-
-void Worker::EndUnborn(absl::Duration after, std::string reason) {
-  loop_.Cancel(birth_timer_);
-  birth_timer_ = loop_.After(after, [this, reason = std::move(reason)] {
-    if (exit_.reason.empty()) exit_.reason = reason;
-    Finish();
+  birth_timer_ = loop_.After(limit, [this, limit] {
+    if (exit_.reason.empty()) {
+      exit_.reason = "did not start within " + absl::FormatDuration(limit);
+    }
+    Kill();
   });
 }
 
@@ -115,12 +112,15 @@ void Worker::Kill() {
   keeper_->Kill();
   // Not left to the keeper alone: it may be stopped again.
   if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
-  // Whoever was to fork it may be stopped too. When it goes on, it finds that the host has left.
-  if (pid_ < 0) return EndUnborn(kEndOfWorker, "was ended before it had started");
-  // It may be beyond any signal: inside the kernel, or held by a debugger.
   if (exit_timer_ != 0) return;
-  exit_timer_ = loop_.After(kExitReport, [this] {
-    if (exit_.reason.empty()) exit_.reason = "was killed, and has not ended yet";
+  // It may be beyond any signal: inside the kernel, or held by a debugger. Whoever was to fork it
+  // may be stopped too; when that one goes on, it finds that the host has left.
+  const bool is_born = pid_ > 0;
+  exit_timer_ = loop_.After(is_born ? kExitReport : kEndOfWorker, [this, is_born] {
+    if (exit_.reason.empty()) {
+      exit_.reason =
+          is_born ? "was killed, and has not ended yet" : "was ended before it had started";
+    }
     Finish();
   });
 }
@@ -180,6 +180,7 @@ absl::Status Worker::OnFrame(const wire::Frame& frame) {
     case wire::MessageType::kHello: {
       auto hello = wire::Decode<wire::Hello>(frame.payload);
       if (!hello) break;
+      loop_.Cancel(birth_timer_);
       if (!hello->error.empty()) {
         exit_.reason = hello->error;
         Kill();
@@ -251,12 +252,15 @@ absl::Status Worker::DeliverLine(std::string_view payload) {
 void Worker::OnKeeperHello(int worker_pid, UniqueFd worker_pidfd) {
   pid_ = worker_pid;
   pidfd_ = std::move(worker_pidfd);
-  loop_.Cancel(birth_timer_);
   why_not_started_ = nullptr;
   if (absl::Status watched = loop_.Watch(pidfd_.get(), EPOLLIN, [this](uint32_t) { OnPidfd(); });
       !watched.ok()) {
     SetReason(watched);
     return Abandon(watched);
+  }
+  if (exit_timer_ != 0) {  // it was to end before it was known
+    loop_.Cancel(std::exchange(exit_timer_, 0));
+    Kill();
   }
   if (!promoted_) return;
   born_ = true;

@@ -87,7 +87,7 @@ class Worker : private ChannelListener, private KeeperListener {
   void DeliverArrived() { channel_.ReadArrived(); }
   // The same, and what has been printed.
   void DeliverOutput() { output_.Look(); }
-  // It ends if its keeper has not said by then that it lives.
+  // It ends if it has not said by then that it is ready.
   void LimitBirth(absl::Duration limit);
   // Ends the worker and everything it started.
   void Kill();
@@ -124,8 +124,6 @@ class Worker : private ChannelListener, private KeeperListener {
 
   absl::Status WatchAll();
   void SignalWorker(int signal, bool group);
-  // Unless its keeper says before that it lives.
-  void EndUnborn(absl::Duration after, std::string reason);
 
   // Of the channel.
   absl::Status OnFrame(const wire::Frame& frame) override;

@@ -206,6 +206,17 @@ class Branches(ServeTest):
         return client.eval("x", session=session)["result"]["cells"][0]["outputs"][-1]["data"]["text/plain"]
 
 
+class ManyVariables(ServeTest):
+    def test_more_than_a_worker_can_be_told_are_refused_and_the_session_goes_on(self):
+        client = self.serve()
+        client.value("x = 1; x", session="a")
+        client.send(id="many", type="eval", session="a", env={f"V{i}": "" for i in range(70_000)}, cells=[{"code": "x"}])
+        done = client.done("many")
+        self.assertEqual(done["status"], "refused")
+        self.assertIn("4096 is the most", done["error"]["evalue"])
+        self.assertEqual(client.value("x", session="a"), "1")
+
+
 class Queries(ServeTest):
     def test_a_session_completes_inspects_and_judges_text(self):
         client = self.serve()

@@ -53,6 +53,17 @@ TEST(SessionVariablesTest, HaveARoomThatAllOfThemShare) {
   EXPECT_TRUE(variables.CheckRoomFor({{"A", "short"}, {"B", std::string(110, 'b')}}).ok());
 }
 
+TEST(SessionVariablesTest, AreNotMoreThanAWorkerCanBeTold) {
+  Entries many(SessionVariables::kMaxCount);
+  for (size_t i = 0; i < many.size(); ++i) many[i] = {"V" + std::to_string(i), ""};
+  SessionVariables variables(many);
+  EXPECT_TRUE(variables.CheckRoomFor(many).ok());
+  EXPECT_FALSE(variables.CheckRoomFor({{"A", "1"}}).ok());
+  many.push_back({"A", "1"});
+  EXPECT_FALSE(SessionVariables(Entries{}).CheckRoomFor(many).ok());
+  EXPECT_FALSE(SessionVariables(many).CheckRoomFor({}).ok());
+}
+
 TEST(SessionVariablesTest, AnEmptyDirectoryForArtifactsIsNone) {
   SessionVariables variables(Entries{{"PI_ARTIFACTS_DIR", ""}});
   EXPECT_EQ(variables.artifacts_directory(), std::nullopt);
