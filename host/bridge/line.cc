@@ -36,12 +36,13 @@ Line::Line(EventLoop& loop, UniqueFd socket, bool of_main_thread, LineListener& 
     : loop_(loop),
       socket_(std::move(socket)),
       of_main_thread_(of_main_thread),
-      listener_(listener) {}
+      listener_(listener),
+      sender_(loop, socket_.get(), EPOLLIN) {}
 
 Line::~Line() { loop_.Unwatch(socket_.get()); }
 
 void Line::OnEvents(uint32_t events) {
-  if ((events & EPOLLOUT) != 0) Flush();
+  if ((events & EPOLLOUT) != 0) sender_.Flush();
   if ((events & ~uint32_t{EPOLLOUT}) != 0 && !ended_) Read();
 }
 
@@ -84,34 +85,6 @@ void Line::SendOffer(const wire::BridgeOffer& offer) {
 
 void Line::NoteOffer(const wire::BridgeOffer& offer) {
   offered_[static_cast<size_t>(offer.kind)] = offer.sequence;
-}
-
-void Line::SendFrame(std::string frame) {
-  if (ended_) return;
-  if (outgoing_.empty()) {
-    outgoing_ = std::move(frame);
-  } else {
-    outgoing_ += frame;
-  }
-  if (!blocked_) Flush();
-}
-
-void Line::Flush() {
-  while (sent_ < outgoing_.size()) {
-    ssize_t sent = send(socket_.get(), outgoing_.data() + sent_, outgoing_.size() - sent_,
-                        MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) break;  // no room, or the thread is gone, which reading will tell
-    sent_ += static_cast<size_t>(sent);
-  }
-  const bool blocked = sent_ < outgoing_.size();
-  if (!blocked) {
-    outgoing_.clear();
-    sent_ = 0;
-  }
-  if (blocked == blocked_) return;
-  blocked_ = blocked;
-  loop_.Rewatch(socket_.get(), EPOLLIN | (blocked ? EPOLLOUT : 0u));
 }
 
 void Line::End() {

@@ -13,6 +13,7 @@
 #include "host/base/unique_fd.h"
 #include "host/wire/bridge_messages.h"
 #include "host/wire/frame.h"
+#include "host/wire/frame_sender.h"
 #include "host/wire/frame_trace.h"
 
 namespace cellar::host {
@@ -40,7 +41,8 @@ class Line {
   void Send(const Message& message) {
     std::string payload = wire::Encode(message);
     Trace(wire::FrameDirection::kToWorker, Message::kType, payload);
-    SendFrame(wire::EncodeFrame(static_cast<uint16_t>(Message::kType), payload));
+    if (ended_) return;
+    sender_.Send(wire::EncodeFrame(static_cast<uint16_t>(Message::kType), payload));
   }
   // Unless the worker has it already.
   void SendOffer(const wire::BridgeOffer& offer);
@@ -59,8 +61,6 @@ class Line {
                     std::string_view payload) {
     wire::TraceFrame(direction, /*worker_pid=*/-1, type, payload);
   }
-  void SendFrame(std::string frame);
-  void Flush();
   void End();
 
   EventLoop& loop_;
@@ -68,9 +68,7 @@ class Line {
   bool of_main_thread_;
   LineListener& listener_;
   wire::FrameDecoder decoder_;
-  std::string outgoing_;
-  size_t sent_ = 0;  // of outgoing_
-  bool blocked_ = false;
+  wire::FrameSender sender_;
   bool ended_ = false;
   std::array<uint64_t, wire::kOfferKinds> offered_ = {};  // sequence of the last one
 };

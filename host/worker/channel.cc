@@ -15,6 +15,7 @@
 namespace cellar::host {
 namespace {
 
+constexpr uint32_t kEvents = EPOLLIN | EPOLLRDHUP;
 constexpr size_t kReadSize = 256u << 10;
 // More than this without the frames that they belong to is not what a worker sends.
 constexpr size_t kMaxReceivedFds = 16;
@@ -51,42 +52,19 @@ Received ReceiveBytesAndFd(int socket, std::array<char, kReadSize>& buffer) {
 }  // namespace
 
 Channel::Channel(EventLoop& loop, UniqueFd socket, ChannelListener& listener)
-    : loop_(loop), socket_(std::move(socket)), listener_(listener) {}
+    : loop_(loop),
+      socket_(std::move(socket)),
+      listener_(listener),
+      sender_(loop, socket_.get(), kEvents) {}
 
 Channel::~Channel() { loop_.Unwatch(socket_.get()); }
 
 absl::Status Channel::Watch() {
-  return loop_.Watch(socket_.get(), EPOLLIN | EPOLLRDHUP,
-                     [this](uint32_t events) { OnEvents(events); });
-}
-
-void Channel::Send(std::string frame) {
-  if (outgoing_.empty()) {
-    outgoing_ = std::move(frame);
-  } else {
-    outgoing_ += frame;
-  }
-  if (!blocked_) Flush();
-}
-
-void Channel::Flush() {
-  size_t sent_total = 0;
-  while (sent_total < outgoing_.size()) {
-    ssize_t sent = send(socket_.get(), outgoing_.data() + sent_total, outgoing_.size() - sent_total,
-                        MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) break;  // no room, or the worker is gone, which its keeper will tell
-    sent_total += static_cast<size_t>(sent);
-  }
-  outgoing_.erase(0, sent_total);
-  bool blocked = !outgoing_.empty();
-  if (blocked == blocked_) return;
-  blocked_ = blocked;
-  loop_.Rewatch(socket_.get(), EPOLLIN | EPOLLRDHUP | (blocked ? EPOLLOUT : 0u));
+  return loop_.Watch(socket_.get(), kEvents, [this](uint32_t events) { OnEvents(events); });
 }
 
 void Channel::OnEvents(uint32_t events) {
-  if ((events & EPOLLOUT) != 0) Flush();
+  if ((events & EPOLLOUT) != 0) sender_.Flush();
   if ((events & ~uint32_t{EPOLLOUT}) != 0) Read();
 }
 

@@ -9,10 +9,12 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "host/base/event_loop.h"
 #include "host/base/unique_fd.h"
 #include "host/wire/frame.h"
+#include "host/wire/frame_sender.h"
 
 namespace cellar::host {
 
@@ -36,9 +38,9 @@ class Channel {
   absl::Status Watch();
 
   // Sent when there is room.
-  void Send(std::string frame);
+  void Send(std::string frame) { sender_.Send(std::move(frame)); }
   // All of it has been sent.
-  bool is_flushed() const { return outgoing_.empty(); }
+  bool is_flushed() const { return sender_.is_flushed(); }
 
   // Hands over the frames that have arrived and not been read. Not from a listener's call.
   void ReadArrived();
@@ -58,15 +60,13 @@ class Channel {
   void OnEvents(uint32_t events);
   // Bytes read; 0 when there are none.
   size_t Read();
-  void Flush();
 
   EventLoop& loop_;
   UniqueFd socket_;
   ChannelListener& listener_;
   wire::FrameDecoder decoder_;
   std::deque<UniqueFd> received_fds_;  // whose frames are not complete yet
-  std::string outgoing_;
-  bool blocked_ = false;
+  wire::FrameSender sender_;
   bool ended_ = false;
 };
 
