@@ -140,7 +140,8 @@ absl::StatusOr<PythonInstall> Chooser::Examine(std::string executable) const {
   CELLAR_ASSIGN_OR_RETURN(ProbeAnswer answer, ProbePython({.executable = executable,
                                                            .env = query_.probe_env,
                                                            .cwd = query_.cwd,
-                                                           .deadline = deadline_}));
+                                                           .deadline = deadline_,
+                                                           .cancel = query_.probe_cancel}));
   if (answer.implementation != "cpython") {
     return absl::FailedPreconditionError(absl::StrCat(executable, " is ", answer.implementation));
   }

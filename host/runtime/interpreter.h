@@ -50,6 +50,7 @@ struct InterpreterQuery {
   std::string cwd;
   WorkerPython worker_python;                      // see BuiltInPython()
   absl::Duration probe_limit = absl::Seconds(10);  // for all that has to be run, together
+  int probe_cancel = -1;                           // ProbeOptions::cancel
 };
 
 // Order: setting, VIRTUAL_ENV, CONDA_PREFIX, <cwd>/.venv, <cwd>/venv, ~/.cellar/python-env, then

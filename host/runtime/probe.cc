@@ -81,16 +81,17 @@ bool ReadAvailable(int fd, std::string& text) {
 
 // Until the child ends or closes its output. Its end alone is enough: what it started in the
 // background may hold the output open.
-absl::Status Collect(int output, int pidfd, absl::Time deadline, std::string& text) {
+absl::Status Collect(int output, int pidfd, const ProbeOptions& options, std::string& text) {
   while (true) {
-    const absl::Duration left = deadline - MonotonicNow();
+    const absl::Duration left = options.deadline - MonotonicNow();
     if (left <= absl::ZeroDuration())
       return absl::DeadlineExceededError("it did not answer in time");
     const int64_t left_ms = absl::ToInt64Milliseconds(absl::Ceil(left, absl::Milliseconds(1)));
-    pollfd fds[] = {{output, POLLIN, 0}, {pidfd, POLLIN, 0}};
-    if (poll(fds, 2, static_cast<int>(std::min<int64_t>(left_ms, 60'000))) < 0 && errno != EINTR) {
+    pollfd fds[] = {{output, POLLIN, 0}, {pidfd, POLLIN, 0}, {options.cancel, POLLIN, 0}};
+    if (poll(fds, 3, static_cast<int>(std::min<int64_t>(left_ms, 60'000))) < 0 && errno != EINTR) {
       return ErrnoStatus(errno, "waiting for an answer");
     }
+    if (fds[2].revents != 0) return absl::CancelledError("nobody waits for the answer");
     if (!ReadAvailable(output, text) || fds[1].revents != 0) return absl::OkStatus();
   }
 }
@@ -123,7 +124,7 @@ absl::StatusOr<ProbeAnswer> ProbePython(const ProbeOptions& options) {
   const ScopedChild child(std::move(started));
   pipe.write.reset();
   std::string text;
-  absl::Status collected = Collect(pipe.read.get(), child.pidfd(), options.deadline, text);
+  absl::Status collected = Collect(pipe.read.get(), child.pidfd(), options, text);
   absl::StatusOr<ProbeAnswer> answer = collected.ok() ? ParseAnswer(text) : collected;
   if (answer.ok()) return answer;
   return absl::Status(answer.status().code(),

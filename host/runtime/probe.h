@@ -15,6 +15,7 @@ struct ProbeOptions {
   Environment env;  // whole
   std::string cwd;  // shims choose by it
   absl::Time deadline = absl::InfiniteFuture();
+  int cancel = -1;  // a descriptor that becomes readable when nobody wants the answer any more
 };
 
 struct ProbeAnswer {
@@ -25,8 +26,8 @@ struct ProbeAnswer {
 };
 
 // Runs it in a session of its own, without input, without site-packages, and kills its group on
-// return, so nothing is left behind. DeadlineExceeded when it is late; FailedPrecondition, with the
-// first line that it wrote, when it does not answer.
+// return, so nothing is left behind. DeadlineExceeded when it is late, Cancelled when nobody wants
+// the answer; FailedPrecondition, with the first line that it wrote, when it does not answer.
 absl::StatusOr<ProbeAnswer> ProbePython(const ProbeOptions& options);
 
 }  // namespace cellar::host

@@ -81,7 +81,8 @@ absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
                                              .env = query.env,
                                              .probe_env = PassedEnvironment(query.env, settings),
                                              .cwd = session.cwd,
-                                             .worker_python = python}));
+                                             .worker_python = python,
+                                             .probe_cancel = query.cancel}));
   TraceStartup("interpreter chosen: " + launch.interpreter.executable);
   TemplateOptions& runtime = session.runtime;
   CELLAR_ASSIGN_OR_RETURN(runtime.program,

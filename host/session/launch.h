@@ -22,6 +22,7 @@ struct LaunchQuery {
   std::vector<std::string> preload;
   std::string worker_program;
   std::string artifacts_directory;
+  int cancel = -1;  // ProbeOptions::cancel, for what has to be run
 };
 
 struct Launch {

@@ -1,14 +1,24 @@
 #include "host/session/launcher.h"
 
+#include <sys/eventfd.h>
+
 #include <algorithm>
 #include <utility>
 
 namespace cellar::host {
 
 Launcher::Launcher(EventLoop& loop, LaunchQuery base, Launch launch)
-    : loop_(loop), base_(std::move(base)), launch_(std::move(launch)) {}
+    : loop_(loop),
+      base_(std::move(base)),
+      launch_(std::move(launch)),
+      leaving_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  base_.cancel = leaving_.get();
+}
 
-Launcher::~Launcher() { *alive_ = false; }
+Launcher::~Launcher() {
+  *alive_ = false;
+  eventfd_write(leaving_.get(), 1);
+}
 
 void Launcher::Prepare(std::string cwd, std::string interpreter, Callback done) {
   LaunchQuery query = base_;

@@ -10,6 +10,7 @@
 #include "absl/functional/any_invocable.h"
 #include "host/base/event_loop.h"
 #include "host/base/task_thread.h"
+#include "host/base/unique_fd.h"
 #include "host/session/launch.h"
 
 namespace cellar::host {
@@ -21,6 +22,7 @@ class Launcher {
   // `base` is what every query starts from, `launch` what it came to: the launch of a session that
   // asks for nothing of its own.
   Launcher(EventLoop& loop, LaunchQuery base, Launch launch);
+  // Ends what runs to be asked; only a file system that hangs is waited for.
   ~Launcher();
   Launcher(const Launcher&) = delete;
 
@@ -42,6 +44,7 @@ class Launcher {
   Launch launch_;
   // False once the launcher is gone; read on the loop's thread only.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  UniqueFd leaving_;  // an eventfd: readable once the launcher goes
   std::array<Lane, kLanes> lanes_;
 };
 

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 from line_client import LineClient
@@ -340,6 +341,20 @@ class Ends(ServeTest):
         client.send(type="exit")
         self.assertIsNone(client.read_frame())
         self.assertEqual(self.process.wait(DEADLINE_S), 0)
+
+    def test_exit_does_not_wait_for_an_interpreter_that_hangs(self):
+        client = self.serve()
+        with tempfile.TemporaryDirectory() as folder:
+            hanging, started = os.path.join(folder, "python3"), os.path.join(folder, "started")
+            with open(hanging, "w") as file:
+                file.write(f"#!/bin/sh\ntouch {started}\nexec sleep 60\n")
+            os.chmod(hanging, 0o755)
+            client.send(id="a", type="eval", session="a", interpreter=hanging, cells=[{"code": "1"}])
+            wait_until(lambda: os.path.exists(started), "the interpreter to run")
+            client.send(type="exit")
+            begun = time.monotonic()
+            self.assertEqual(self.process.wait(DEADLINE_S), 0)
+            self.assertLess(time.monotonic() - begun, 5, "it has ten seconds to answer")
 
     def test_a_closed_standard_input_is_the_end_of_input(self):
         self.assertEqual(subprocess.run(["sh", "-c", '"$0" serve <&-', CELLAR], env=self.env, timeout=DEADLINE_S,

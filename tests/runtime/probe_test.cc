@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "host/base/clock.h"
+#include "host/base/unique_fd.h"
 #include "tests/runtime/scratch.h"
 
 namespace cellar::host {
@@ -49,6 +51,18 @@ class ProbeTest : public Scratch {
  private:
   int fds_before_;
 };
+
+TEST_F(ProbeTest, IsOverWhenNobodyWantsTheAnswer) {
+  UniqueFd cancel(eventfd(1, EFD_CLOEXEC));
+  const absl::Time start = MonotonicNow();
+  absl::StatusOr<ProbeAnswer> answer =
+      ProbePython({.executable = WriteProgram("python3", "#!/bin/sh\nsleep 60\n"),
+                   .env = {{"PATH", "/usr/bin:/bin"}},
+                   .cwd = Path(""),
+                   .cancel = cancel.get()});
+  EXPECT_EQ(answer.status().code(), absl::StatusCode::kCancelled);
+  EXPECT_LT(MonotonicNow() - start, absl::Seconds(10));
+}
 
 TEST_F(ProbeTest, ReadsTheAnswer) {
   absl::StatusOr<ProbeAnswer> answer = ProbeScript(kAnswer);
