@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <clocale>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -121,6 +122,9 @@ Editor::Editor(EditorListener& listener, bool can_paint, bool colour)
     : listener_(listener), can_paint_(can_paint), colour_(colour), screen_(STDOUT_FILENO) {
   g_editor = this;
   UseUtf8();
+  // readline sets the locale anew with every line, from the variables and not from what it is. What
+  // cells get of the environment was read before.
+  setenv("LC_ALL", setlocale(LC_CTYPE, nullptr), /*overwrite=*/1);
   rl_readline_name = "cellar";
   // The terminal's mode and its signals are the prompt's business.
   rl_catch_signals = 0;

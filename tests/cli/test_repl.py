@@ -251,6 +251,17 @@ class Repl(AtPrompt, ProgramTest):
         self.assertEqual(terminal.exit_code(), 0)
         self.assertNotIn("\x1b", before + terminal.output.decode())
 
+    def test_text_that_is_not_ascii_is_kept_whatever_the_locale(self):
+        for variable in ("LC_ALL", "LC_CTYPE", "LANG"):
+            for locale in ("C", "POSIX"):
+                self.env.pop("LANG", None)
+                terminal = self.prompt(env={variable: locale})
+                terminal.send("é = 1; 'ü日\x7f' + str(é)\r")
+                terminal.wait_for("'ü1'\r\n")
+                terminal.wait_for("In [2]: ")
+                terminal.send("import os; os.environ.get('LC_ALL'), '\x1b[200~日é\x1b[201~\x7f'\r")
+                terminal.wait_for(f"({locale if variable == 'LC_ALL' else None!r}, '日')\r\n")
+
     def test_images_are_drawn_where_the_terminal_says_that_it_can(self):
         terminal = Terminal(self, "repl")
         terminal.wait_for("\x1b[c")
