@@ -8,6 +8,7 @@
 #include <cwchar>
 
 #include "host/base/utf8.h"
+#include "host/output/unwanted.h"
 
 namespace cellar::host {
 namespace {
@@ -36,7 +37,7 @@ Glyph FirstGlyph(std::string_view text) {
   if (code < 0x20) return {1, 2, std::string_view(&kCarets[2 * code], 2)};
   if (code == 0x7F) return {1, 2, "^?"};
   const int columns = wcwidth(static_cast<wchar_t>(code));
-  if (columns < 0) return {character.size(), 1, kReplacementCharacter};
+  if (columns < 0 || IsUnwanted(code)) return {character.size(), 1, kReplacementCharacter};
   return {character.size(), columns, character};
 }
 

@@ -18,7 +18,8 @@ struct Glyph {
   std::string_view shown;  // what to write: the character itself, "^C" for a control character
 };
 
-// The first character of a text that is not empty. Invalid bytes are shown as U+FFFD, one by one.
+// The first character of a text that is not empty. What a terminal cannot show, or would obey, is
+// shown as U+FFFD, and so are invalid bytes, one by one.
 Glyph FirstGlyph(std::string_view text);
 
 // Of text without newlines or escape sequences.

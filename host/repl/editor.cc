@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "host/base/fds.h"
+#include "host/base/utf8.h"
 #include "host/console/terminal.h"
 #include "host/console/text_width.h"
-#include "host/output/printable.h"
 #include "host/repl/completeness.h"
 #include "host/repl/edited_block.h"
 #include "host/repl/history_file.h"
@@ -243,7 +243,8 @@ void Editor::TakeKey() {
 bool Editor::TakePaste() {
   const size_t end = keys_.find(kPasteEnd);
   if (end == std::string::npos) return false;
-  std::string text = Printable(CleanPaste(std::string_view(keys_).substr(0, end)));
+  std::string text = CleanPaste(std::string_view(keys_).substr(0, end));
+  std::erase(text, '\0');  // a text of readline's ends there
   keys_.erase(0, end + kPasteEnd.size());
   is_pasting_ = false;
   if (!style_.is_cell) std::ranges::replace(text, '\n', ' ');
@@ -293,7 +294,7 @@ void Editor::OnLine(const char* line) {
   }
   Close();
   if (!can_paint_ && style_.is_hidden) WriteAll(STDOUT_FILENO, "\n");
-  listener_.OnEntered(Printable(text));
+  listener_.OnEntered(ReplaceInvalidUtf8(text));
 }
 
 void Editor::Abandon() {

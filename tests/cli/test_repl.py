@@ -262,6 +262,13 @@ class Repl(AtPrompt, ProgramTest):
                 terminal.send("import os; os.environ.get('LC_ALL'), '\x1b[200~日é\x1b[201~\x7f'\r")
                 terminal.wait_for(f"({locale if variable == 'LC_ALL' else None!r}, '日')\r\n")
 
+    def test_characters_that_turn_text_around_are_kept(self):
+        terminal = self.prompt()
+        terminal.send("len('a\u200fb'), len('\x1b[200~a\u202eb\x1b[201~'), len(input('? '))\r")
+        self.assertNotIn("\u200f", terminal.wait_for("? "))
+        terminal.send("\u2066ab\r")
+        terminal.wait_for("(3, 3, 3)")
+
     def test_images_are_drawn_where_the_terminal_says_that_it_can(self):
         terminal = Terminal(self, "repl")
         terminal.wait_for("\x1b[c")

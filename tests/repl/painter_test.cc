@@ -54,6 +54,7 @@ TEST_F(PainterTest, CombiningMarksTakeNoColumn) {
 
 TEST_F(PainterTest, TabsControlCharactersAndInvalidBytesAreVisible) {
   EXPECT_THAT(PaintPlain("a\tb\x01\xFF", 0, 40).rows, ElementsAre("> a   b^A\uFFFD"));
+  EXPECT_THAT(PaintPlain("a\u200Fb\u202E", 0, 40).rows, ElementsAre("> a\uFFFDb\uFFFD"));
 }
 
 TEST_F(PainterTest, ColoursEndWithTheRowAndGoOnInTheNext) {
