@@ -210,11 +210,9 @@ void Editor::Close() {
   lines_.clear();
   below_.clear();
   rl_callback_handler_remove();
-  if (!can_paint_) {
-    rl_redisplay_function = rl_redisplay;
-  } else if (!is_suspended_) {
-    screen_.Leave();
-  }
+  if (!can_paint_) rl_redisplay_function = rl_redisplay;
+  if (is_suspended_) return;
+  can_paint_ ? screen_.Leave() : (void)WriteAll(STDOUT_FILENO, "\n");
 }
 
 void Editor::Feed(std::string_view bytes) {
@@ -292,8 +290,8 @@ void Editor::OnLine(const char* line) {
     rl_set_prompt(style_.continuation.c_str());
     return;
   }
+  is_suspended_ = !can_paint_ && !style_.is_hidden;  // readline has left the line it has shown
   Close();
-  if (!can_paint_ && style_.is_hidden) WriteAll(STDOUT_FILENO, "\n");
   listener_.OnEntered(ReplaceInvalidUtf8(text));
 }
 
@@ -307,7 +305,6 @@ void Editor::Abandon() {
   if (can_paint_) Paint();
   EditStyle style = style_;
   Close();
-  if (!can_paint_) WriteAll(STDOUT_FILENO, "\n");
   rl_replace_line("", /*clear_undo=*/1);
   Open(std::move(style));
 }

@@ -251,6 +251,13 @@ class Repl(AtPrompt, ProgramTest):
         self.assertEqual(terminal.exit_code(), 0)
         self.assertNotIn("\x1b", before + terminal.output.decode())
 
+    def test_leaving_such_a_terminal_leaves_the_line(self):
+        self.env["TERM"] = "dumb"
+        terminal = self.prompt()
+        terminal.send("\x04")
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertEqual(terminal.output, b"\r\n")
+
     def test_text_that_is_not_ascii_is_kept_whatever_the_locale(self):
         for variable in ("LC_ALL", "LC_CTYPE", "LANG"):
             for locale in ("C", "POSIX"):
