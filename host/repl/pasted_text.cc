@@ -1,6 +1,7 @@
 #include "host/repl/pasted_text.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace cellar::host {
@@ -108,12 +109,15 @@ void StripPrompts(std::vector<std::string>& lines) {
   if (prompts != Prompts::kNone) lines = CodeIn(lines, prompts);
 }
 
+// By what all lines begin with, tabs or spaces; a blank one may have less of it.
 void Dedent(std::vector<std::string>& lines) {
-  size_t shared = std::string::npos;
+  std::optional<std::string> shared;
   for (const std::string& line : lines) {
-    if (!IsBlank(line)) shared = std::min(shared, line.find_first_not_of(' '));
+    if (IsBlank(line)) continue;
+    if (!shared) shared = line.substr(0, line.find_first_not_of(kBlank));
+    shared->erase(std::ranges::mismatch(*shared, line).in1, shared->end());
   }
-  for (std::string& line : lines) line.erase(0, std::min(shared, line.size()));
+  for (std::string& line : lines) line.erase(0, shared.value_or("").size());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ import codeop
 import re
 import warnings
 
-from cellar_runtime import magic_lines
+from cellar_runtime import indented_cell, magic_lines
 from cellar_runtime.source import with_plain_newlines
 
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST | codeop.PyCF_ALLOW_INCOMPLETE_INPUT
@@ -29,7 +29,7 @@ def is_complete(text: str) -> dict:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile("\n".join(lines), "<input>", "exec", _FLAGS, True)
+            compile(indented_cell.as_block("\n".join(lines)), "<input>", "exec", _FLAGS, True)
     except SyntaxError as error:
         return _status(text, False) if "incomplete input" in str(error) else {"status": "invalid", "indent": ""}
     except (ValueError, OverflowError, MemoryError, RecursionError):

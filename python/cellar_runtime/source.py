@@ -5,6 +5,8 @@ import __future__
 import re
 from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
 
+from cellar_runtime import indented_cell
+
 _COMPILE = compile
 _CO_COROUTINE = 0x80
 _FUTURES = 0
@@ -39,8 +41,19 @@ class Compiler:
         return self.compile_tree(name, text, self.parse(name, text))
 
     def parse(self, name: str, text: str):
-        """The syntax tree of a text."""
-        return _COMPILE(text, name, "exec", PyCF_ALLOW_TOP_LEVEL_AWAIT | self._futures | PyCF_ONLY_AST, True)
+        """The syntax tree of a text, which may be indented as a whole."""
+        flags = PyCF_ALLOW_TOP_LEVEL_AWAIT | self._futures | PyCF_ONLY_AST
+
+        def parse_python(source):
+            return _COMPILE(source, name, "exec", flags, True)
+
+        try:
+            return parse_python(text)
+        except SyntaxError:
+            tree = indented_cell.parse(text, parse_python)
+            if tree is None:
+                raise
+            return tree
 
     def compile_tree(self, name: str, text: str, tree) -> Program:
         """`text` is what the tree's places refer to."""

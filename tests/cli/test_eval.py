@@ -37,6 +37,27 @@ class EvalText(ProgramTest):
             file.flush()
             self.assertEqual(self.run_cellar("eval", "-f", file.name, "x"), (0, "21\n20\n", ""))
 
+    def test_a_cell_may_be_indented_as_a_whole(self):
+        code, out, err = self.run_cellar(
+            "eval", "   x = 1\n   s = '''a\n   b\nc'''\n\n   x, s", "\t# two\n\tif x:\n\t\ty = 2\n\ty", "  x;",
+            "  x\n  !echo $x", "  %%time\n  y = 3",
+            "  from __future__ import annotations\n  import asyncio\n  await asyncio.sleep(0, y)")
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"\A\(1, 'a\\n   b\\nc'\)\n2\n1\n.*\nWall time: .*\n3\n\Z")
+
+    def test_errors_of_an_indented_cell_are_shown_as_it_stands(self):
+        for cell, shown in (
+                ("    def f():\n        1/0\n    f()",
+                 'Traceback (most recent call last):\n  File "<cell 1>", line 3, in <module>\n    f()\n'
+                 '  File "<cell 1>", line 2, in f\n    1/0\n    ~^~\nZeroDivisionError: division by zero\n'),
+                ("  x = 1\n  for i in 1,:\n  i",
+                 '  File "<cell 1>", line 3\n    i\n    ^\n'
+                 "IndentationError: expected an indented block after 'for' statement on line 2\n"),
+                ("  x = 1\ny = 2", '  File "<cell 1>", line 1\n    x = 1\nIndentationError: unexpected indent\n'),
+                ("  x = 1\nelse:\n  y", '  File "<cell 1>", line 1\n    x = 1\nIndentationError: unexpected indent\n')):
+            with self.subTest(cell):
+                self.assertEqual(self.run_cellar("eval", cell), (1, "", shown))
+
     def test_a_dash_reads_a_cell_from_standard_input(self):
         self.assertEqual(self.run_cellar("eval", "-", input=b"print('from stdin')\n"), (0, "from stdin\n", ""))
 

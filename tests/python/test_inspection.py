@@ -84,15 +84,17 @@ class IsComplete(unittest.TestCase):
 
     def test_complete(self):
         self.check("complete", "", "", "x = 1", "await f()", "for x in y: pass", "if x:\n    y\n", "!ls", "x = !ls",
-                   "%time x", "name?", "%%bash\nls\n\n", "%%bash\n\n", "!echo a [b", "%cd x\ny = 2", "# comment")
+                   "%time x", "name?", "%%bash\nls\n\n", "%%bash\n\n", "!echo a [b", "%cd x\ny = 2", "# comment",
+                   "  x = 1", "\tx = 1\n\ty\n")
 
     def test_incomplete(self):
         self.check("incomplete", "    ", "if x:", "def f():", "for x in y:\n    z", "if x:\n    f(1,", "if x:\n    !ls")
         self.check("incomplete", "", "f(", "x = '''a", "x = \\", "!ls \\", "%%bash\nls", "%%bash", "%%bash\n", "@decorator")
         self.check("incomplete", "", "def f():\n    return 1")
+        self.check("incomplete", "      ", "  if x:")
 
     def test_invalid(self):
-        self.check("invalid", "", "x = = 1", "'open", ")", "\0", "if x:\ny")
+        self.check("invalid", "", "x = = 1", "'open", ")", "\0", "if x:\ny", "  x = = 1")
 
 
 if __name__ == "__main__":

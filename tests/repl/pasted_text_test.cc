@@ -64,6 +64,9 @@ TEST(PastedTextTest, WithoutAPromptInTheFirstLineNothingIsTakenForOne) {
 
 TEST(PastedTextTest, SharedIndentationAndBlankLinesAroundGo) {
   EXPECT_EQ(CleanPaste("\n    if x:\n\n        y\n\n"), "if x:\n\n    y");
+  EXPECT_EQ(CleanPaste("\tif x:\n\n\t\ty"), "if x:\n\n\ty");
+  EXPECT_EQ(CleanPaste("\t  if x:\n\t      y"), "if x:\n    y");
+  EXPECT_EQ(CleanPaste("\tif x:\n        y"), "\tif x:\n        y");
 }
 
 TEST(PastedTextTest, PartOfALineStaysAsItIs) { EXPECT_EQ(CleanPaste("  x "), "  x "); }
