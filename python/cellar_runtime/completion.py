@@ -74,7 +74,14 @@ def _attributes(names, owner, word):
     if value is MISSING or type(value) is property or owner[:-len(path)].endswith((")", ".", "]")):
         return []
     found = _visible(static_lookup.attribute_names(value), word)
-    return [_described(value, name, len(found) <= _MAX_SIGNATURES) for name in found]
+    attributes = [_described(value, name, len(found) <= _MAX_SIGNATURES) for name in found]
+    # Where a column has the name of an attribute, that is what the name means.
+    return [*(_match(name, "instance") for name in _visible(_columns_by_name(value), word)), *attributes]
+
+
+def _columns_by_name(value):
+    """The columns of a frame that can be written as attributes."""
+    return (key for key in _columns(value) if type(key) is str and key.isidentifier() and not keyword.iskeyword(key))
 
 
 def _visible(names, word):
@@ -150,14 +157,14 @@ def _in_string(names, line, start, cursor):
 
 
 def _keys(value):
-    cls = type(value)
-    if issubclass(cls, dict):
-        return list(dict.keys(value))
+    return list(dict.keys(value)) if issubclass(type(value), dict) else _columns(value)
+
+
+def _columns(value):
     # Exactly pandas' own class: reading its columns runs nothing but pandas.
     pandas = sys.modules.get("pandas")
-    if pandas is not None and cls is getattr(pandas, "DataFrame", None):
-        return list(value.columns)
-    return []
+    is_frame = pandas is not None and type(value) is getattr(pandas, "DataFrame", None)
+    return list(value.columns) if is_frame else []
 
 
 def _paths(folder, name):

@@ -59,6 +59,9 @@ class Complete(HelperTest):
         except ImportError:
             self.skipTest("pandas is not installed")
         self.assertEqual(self.complete("frame['", frame=pandas.DataFrame({"one": [1], "two": [2]})), ["one", "two"])
+        frame = pandas.DataFrame({"price": [1], "pro rata": [2], "prod": [3], 4: [5]})
+        self.assertEqual(self.complete("frame.pr", frame=frame), ["price", "prod", "product"])
+        self.assertEqual(self.complete("frame.price", frame=type("Own", (pandas.DataFrame,), {})(frame)), [])
 
     def test_paths_in_strings(self):
         self.make("inner/file.txt")
