@@ -1,8 +1,11 @@
 #include "host/repl/local_session.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/console/terminal.h"
 
 namespace cellar::host {
 namespace {
@@ -52,7 +55,7 @@ void LocalSession::Leave(absl::AnyInvocable<void()> done) {
 void LocalSession::Run(std::string code, StatusCallback done) {
   const CallCell cell = {.code = std::move(code)};
   listener_->OnCellStarted(0, cell);
-  session().Run({.code = cell.code, .observer = listener_},
+  session().Run({.code = cell.code, .observer = listener_, .environment = NewWidth()},
                 [this, done = std::move(done)](absl::StatusOr<CellOutcome> outcome) mutable {
                   if (!outcome.ok()) return done(outcome.status());
                   CellResult result = {.status = CellRunStatus::kComplete};
@@ -62,12 +65,19 @@ void LocalSession::Run(std::string code, StatusCallback done) {
                 });
 }
 
+std::vector<wire::EnvironmentEntry> LocalSession::NewWidth() {
+  const int columns = SizeOfScreen(STDOUT_FILENO).columns;
+  if (std::exchange(columns_told_[current_], columns) == columns) return {};
+  return {{"COLUMNS", std::to_string(columns)}};
+}
+
 void LocalSession::Complete(std::string text, uint32_t cursor, QueryCallback done) {
   session().Query({.kind = wire::QueryKind::kComplete, .text = std::move(text), .cursor = cursor},
                   std::move(done));
 }
 
 void LocalSession::Rewind(uint32_t cell, StandingCallback done) {
+  columns_told_.erase(current_);  // what cells came with is undone with them
   session().Rewind(cell, std::move(done));
 }
 

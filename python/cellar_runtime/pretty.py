@@ -6,16 +6,18 @@ numbers is cut after its first MAX_ITEMS.
 
 __builtins__ = __import__("builtins").__dict__.copy()
 
+import os
 from collections import Counter, OrderedDict, defaultdict, deque
 from itertools import islice
 
 from cellar_runtime import untrusted
 
-MAX_COLUMNS = 79
+USUAL_COLUMNS = 80
 MAX_ITEMS = 1000
 MAX_DEPTH = 100
 MAX_CHARS = 1 << 20
 
+_environment = os.environb
 _ELLIPSIS = "..."
 _UNBREAKABLE = 1 << 60  # the width of a group that holds a multi-line text: it never fits one line
 
@@ -52,7 +54,7 @@ class _Layout:
 
     def text_of(self, obj: object) -> str:
         out = []
-        _emit(self._node(obj, 0), 0, 0, out)
+        _emit(self._node(obj, 0), _max_columns(), 0, 0, out)
         return "".join(out)
 
     def _node(self, obj: object, depth: int) -> "str | _Group":
@@ -82,11 +84,20 @@ class _Layout:
         return _one_line(self._node(key, depth)) + ": ", self._node(value, depth)
 
 
-def _emit(node: "str | _Group", column: int, trailing: int, out: list) -> None:
+def _max_columns() -> int:
+    """That a line may have: one less than COLUMNS, which a prompt sets, so that no terminal wraps it."""
+    try:
+        columns = int(_environment.get(b"COLUMNS", 0))
+    except untrusted.FAILURES:  # no number
+        columns = 0
+    return (columns or USUAL_COLUMNS) - 1
+
+
+def _emit(node: "str | _Group", max_columns: int, column: int, trailing: int, out: list) -> None:
     """Appends node's text as from `column`, with `trailing` characters to come after it."""
     if type(node) is str:
         out.append(node.replace("\n", "\n" + " " * column))
-    elif column + node.width + trailing <= MAX_COLUMNS:
+    elif column + node.width + trailing <= max_columns:
         out.append(_one_line(node))
     else:
         out.append(node.opening)
@@ -95,7 +106,7 @@ def _emit(node: "str | _Group", column: int, trailing: int, out: list) -> None:
         for index, (prefix, child) in enumerate(node.items):
             out.append(prefix)
             after = trailing + len(node.closing) if index == last else 1
-            _emit(child, column + len(prefix), after, out)
+            _emit(child, max_columns, column + len(prefix), after, out)
             if index != last:
                 out.append(",\n" + " " * column)
         out.append(node.closing)

@@ -339,6 +339,19 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.keys("Enter")
         screen.wait_for("\n42\nIn [4]:")
 
+    def test_cells_know_how_wide_the_terminal_is(self):
+        width = "import shutil; shutil.get_terminal_size().columns"
+        screen = self.screen(columns=120)
+        screen.enter("import os", "In [2]:")
+        screen.enter(width, "\n120\nIn [3]:")
+        screen.resize(100, 24)
+        screen.enter(width, "\n100\nIn [4]:")
+        screen.enter(":rewind 3", "In [3]:")
+        screen.enter(width, "\n100\nIn [4]:")
+        screen.enter("list(range(10**8, 10**8 + 9))", f"\n{list(range(10**8, 10**8 + 9))}\nIn [5]:")
+        screen.enter("os.environ['COLUMNS'] = '50'", "\nIn [6]:")
+        screen.enter(width, "\n50\nIn [7]:")
+
     def test_a_typed_block_is_indented_and_ends_with_a_blank_line(self):
         screen = self.screen()
         screen.keys("for i in range(2):", "Enter", "if i:", "Enter", "print('line', i)")

@@ -1,6 +1,8 @@
 import collections
+import os
 import time
 import unittest
+from unittest import mock
 
 from cellar_runtime import pretty as module
 from cellar_runtime.pretty import pretty
@@ -31,6 +33,12 @@ class Layout(unittest.TestCase):
 
         self.assertEqual(pretty(Many(range(3))), "[0, 1, 2]")
         self.assertTrue(pretty(Many([0] * 2000)).endswith("...]"))
+
+    def test_columns_says_how_wide_the_terminal_is(self):
+        value = list(range(10**7, 10**7 + 9))  # 90 columns
+        for columns, lines in (("91", 1), ("90", 9), ("0", 9), ("wide", 9)):
+            with self.subTest(columns), mock.patch.dict(os.environ, COLUMNS=columns):
+                self.assertEqual(len(pretty(value).split("\n")), lines)
 
     def test_a_line_of_79_columns_is_kept_and_80_are_broken(self):
         fits, breaks = ["x" * 36, "y" * 35], ["x" * 36, "y" * 36]
