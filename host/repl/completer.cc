@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "host/base/utf8.h"
 #include "host/console/terminal.h"
@@ -78,10 +77,12 @@ void Completer::Complete(PromptSession& session, std::string text, size_t cursor
 
 void Completer::OnAnswer(const std::string& text, const std::string& answer) {
   absl::StatusOr<Completions> completions = ParseCompletions(answer);
-  if (!completions.ok() || completions->matches.empty()) return editor_.ShowBelow({});
-  const std::vector<Completion>& matches = completions->matches;
-  const size_t start = ByteAt(text, completions->start);
-  const size_t end = ByteAt(text, completions->end);
+  if (!completions.ok()) return editor_.ShowBelow({});
+  Offer(completions->matches, ByteAt(text, completions->start), ByteAt(text, completions->end));
+}
+
+void Completer::Offer(const std::vector<Completion>& matches, size_t start, size_t end) {
+  if (matches.empty()) return editor_.ShowBelow({});
   const std::string common = CommonStart(matches);
   if (common.size() > end - start || matches.size() == 1) editor_.Replace(start, end, common);
   std::vector<std::string> below = Signatures(matches);

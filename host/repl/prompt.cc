@@ -236,6 +236,8 @@ void Prompt::OnEndOfInput(bool has_text) {
 }
 
 void Prompt::OnTab(std::string text, size_t cursor) {
+  const std::string_view before = std::string_view(text).substr(0, cursor);
+  if (before.starts_with(':')) return CompleteCommand(before);
   completer_.Complete(session_, std::move(text), cursor);
 }
 

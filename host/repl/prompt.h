@@ -82,6 +82,8 @@ class Prompt : private EditorListener, private PromptSessionListener {
   struct Command;
   static const std::vector<Command>& Commands();
   void RunCommand(std::string_view line);
+  // `before`: of the line, up to the cursor.
+  void CompleteCommand(std::string_view before);
   void Help(const std::string&);
   void Reset(const std::string&);
   void Save(const std::string& file);

@@ -13,12 +13,16 @@
 #include "host/console/terminal.h"
 #include "host/output/printable.h"
 #include "host/repl/highlight.h"
+#include "host/repl/path_completion.h"
 #include "host/repl/prompt.h"
 #include "host/runtime/environment.h"
 #include "host/serve/standing.h"
 
 namespace cellar::host {
 namespace {
+
+constexpr std::string_view kBlank = " \t\n";
+constexpr std::string_view kFile = "FILE";  // the argument that is a path
 
 std::string Cells(size_t count) {
   return std::to_string(count) + (count == 1 ? " cell" : " cells");
@@ -58,10 +62,10 @@ const std::vector<Prompt::Command>& Prompt::Commands() {
   static const auto& commands = *new std::vector<Command>{
       {"help", "", "this list, and the keys", &Prompt::Help},
       {"reset", "", "a fresh namespace", &Prompt::Reset},
-      {"save", "FILE",
+      {"save", kFile,
        "the cells so far, as .ipynb with outputs or as .py; asks before it replaces another file",
        &Prompt::Save},
-      {"load", "FILE", "run the cells of a notebook or script, one after the other", &Prompt::Load},
+      {"load", kFile, "run the cells of a notebook or script, one after the other", &Prompt::Load},
       {"expand", "", "all of the last cell's output", &Prompt::Expand},
       {"undo", "", "the state of before the last cell", &Prompt::Undo},
       {"rewind", "N", "the state of before cell N", &Prompt::Rewind},
@@ -75,11 +79,11 @@ const std::vector<Prompt::Command>& Prompt::Commands() {
 
 void Prompt::RunCommand(std::string_view line) {
   line.remove_prefix(1);
-  const size_t space = std::min(line.find_first_of(" \t\n"), line.size());
+  const size_t space = std::min(line.find_first_of(kBlank), line.size());
   const std::string_view name = line.substr(0, space);
   std::string_view argument = line.substr(space);
-  argument.remove_prefix(std::min(argument.find_first_not_of(" \t\n"), argument.size()));
-  argument = argument.substr(0, argument.find_last_not_of(" \t\n") + 1);
+  argument.remove_prefix(std::min(argument.find_first_not_of(kBlank), argument.size()));
+  argument = argument.substr(0, argument.find_last_not_of(kBlank) + 1);
   for (const Command& command : Commands()) {
     if (command.name != name) continue;
     if (argument.empty() == command.argument.empty()) {
@@ -91,6 +95,23 @@ void Prompt::RunCommand(std::string_view line) {
   }
   Say("no command :" + std::string(name) + "; :help lists them");
   Show();
+}
+
+void Prompt::CompleteCommand(std::string_view before) {
+  const std::string_view name = before.substr(1, before.find_first_of(kBlank) - 1);
+  const bool is_name = name.size() + 1 == before.size();
+  std::vector<Completion> matches;
+  size_t start = 1;
+  for (const Command& command : Commands()) {
+    if (is_name && command.name.starts_with(name)) {
+      matches.push_back({.text = std::string(command.name)});
+    } else if (!is_name && command.name == name && command.argument == kFile) {
+      start = std::min(before.find_first_not_of(kBlank, name.size() + 1), before.size());
+      matches = CompletePath(before.substr(start), CurrentEnvironment());
+      start += before.substr(start).rfind('/') + 1;
+    }
+  }
+  completer_.Offer(matches, start, before.size());
 }
 
 void Prompt::Help(const std::string&) {

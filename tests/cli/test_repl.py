@@ -352,6 +352,24 @@ class OnScreen(AtPrompt, ProgramTest):
         screen.enter("os.environ['COLUMNS'] = '50'", "\nIn [6]:")
         screen.enter(width, "\n50\nIn [7]:")
 
+    def test_tab_knows_the_commands_and_their_files(self):
+        for name in ("sales.csv", "sales 2.csv", "notes/plan.py"):
+            os.makedirs(os.path.dirname(os.path.join(self.state, name)), exist_ok=True)
+            open(os.path.join(self.state, name), "w").close()
+        screen = self.screen(env={"HOME": self.state})
+        screen.keys(":re", "Tab")
+        screen.wait_for("In [1]: :re\nreset   rewind")
+        screen.keys("w", "Tab")
+        screen.wait_for("In [1]: :rewind")
+        screen.keys("C-u", ":load ~/sa", "Tab")
+        screen.wait_for("In [1]: :load ~/sales\nsales 2.csv  sales.csv")
+        screen.keys(" ", "Tab")
+        screen.wait_for("In [1]: :load ~/sales 2.csv")
+        screen.keys("C-u", ":save ~/n", "Tab", "Tab")
+        screen.wait_for("In [1]: :save ~/notes/plan.py")
+        screen.keys("C-u", ":reset ~/n", "Tab")
+        screen.wait_for("In [1]: :reset ~/n")
+
     def test_a_typed_block_is_indented_and_ends_with_a_blank_line(self):
         screen = self.screen()
         screen.keys("for i in range(2):", "Enter", "if i:", "Enter", "print('line', i)")
