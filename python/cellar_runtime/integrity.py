@@ -7,7 +7,9 @@ import faulthandler
 import signal
 import sys
 import time
+from _signal import SIGINT as _SIGINT, getsignal as _handler_of
 from errno import EINVAL
+from types import FunctionType, MethodType
 
 import _cellar
 from cellar_runtime import left_timers, display, tracebacks, untrusted  # the first before library
@@ -85,7 +87,8 @@ class Integrity:
         self._restore_streams(repaired)
         if _cellar.restore_descriptors():
             repaired.append("file descriptors 0-2")
-        if _cellar.restore_interrupts():
+        is_of_pdb = _is_of_pdb(_handler_of(_SIGINT))
+        if _cellar.restore_interrupts() and not is_of_pdb:
             repaired.append("the SIGINT handler")
         try:
             # A loop without signal handlers leaves -1 behind.
@@ -195,6 +198,12 @@ class Integrity:
                     repaired.append(f"sys.{name}.{method}")
         if display.end_redirection():  # of a cell that was interrupted just as it began to capture
             repaired.append("display")
+
+
+def _is_of_pdb(handler):
+    """pdb leaves its own behind when it is told to continue; whoever uses it has broken nothing."""
+    function = handler.__func__ if type(handler) is MethodType else None
+    return type(function) is FunctionType and function.__code__.co_qualname == "Pdb.sigint_handler"
 
 
 def _flush(stream, name, failures):

@@ -58,6 +58,10 @@ class EvalText(ProgramTest):
             with self.subTest(cell):
                 self.assertEqual(self.run_cellar("eval", cell), (1, "", shown))
 
+    def test_leaving_pdb_is_no_damage(self):
+        leave = "import pdb, signal; signal.signal(signal.SIGINT, pdb.Pdb().sigint_handler);"  # as `c` does
+        self.assertEqual(self.run_cellar("eval", leave, "1 + 1"), (0, "2\n", ""))
+
     def test_a_dash_reads_a_cell_from_standard_input(self):
         self.assertEqual(self.run_cellar("eval", "-", input=b"print('from stdin')\n"), (0, "from stdin\n", ""))
 
