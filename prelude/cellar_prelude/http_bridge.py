@@ -38,10 +38,10 @@ class HttpProvider:
         self._session = session
 
     def call(self, name: str, args: dict):
-        return _Exchange(self._url, self._token, self._body(name, args)).run()
+        return self._exchange(name, args).run()
 
     async def acall(self, name: str, args: dict):
-        exchange = _Exchange(self._url, self._token, self._body(name, args))
+        exchange = self._exchange(name, args)
         loop = asyncio.get_running_loop()
         answer = loop.create_future()
 
@@ -69,17 +69,12 @@ class HttpProvider:
         return None  # the protocol has no way to ask
 
     def budget(self) -> dict:
-        try:
-            return self.call(bridge.BUDGET, {})
-        except _Refused:
-            return {}  # it knows of none
+        _, answer = self._exchange(bridge.BUDGET, {}).ask()
+        return answer.get("value") if answer["ok"] else {}  # it knows of none
 
-    def _body(self, name, args):
-        return safe_json.dumps({"session": self._session, "run": str(_cellar.current_cell()), "name": name, "args": args})
-
-
-class _Refused(bridge.BridgeError):
-    """Whoever answers has said no."""
+    def _exchange(self, name, args):
+        call = {"session": self._session, "run": str(_cellar.current_cell()), "name": name, "args": args}
+        return _Exchange(self._url, self._token, safe_json.dumps(call))
 
 
 class _Exchange:
@@ -89,23 +84,32 @@ class _Exchange:
         self._url = url
         self._token = token
         self._body = body
+        self._where = f"the tool bridge at {url.scheme}://{url.netloc}"
         self._connection = None
         self._aborted = False
 
     def run(self):
-        where = f"the tool bridge at {self._url.scheme}://{self._url.netloc}"
+        """The value that it is answered with."""
+        status, answer = self.ask()
+        if not answer["ok"]:
+            message = _message(answer.get("error"))
+            raise bridge.BridgeError(message or f"{self._where} said no, and not why (status {status})")
+        return _with_images(self._where, answer.get("value"), answer.get("images", []))
+
+    def ask(self):
+        """The status, and the answer, yes or no."""
         try:
             with bridge.elsewhere() as host:
                 response = self._send(host)
                 data = response.read(MAX_ANSWER_BYTES + 1)
         except (OSError, HTTPException) as error:
-            raise bridge.BridgeError(f"{where} could not be reached: {error or type(error).__name__}") from None
+            raise bridge.BridgeError(f"{self._where} could not be reached: {error or type(error).__name__}") from None
         finally:
             if self._connection is not None:
                 self._connection.close()
         if len(data) > MAX_ANSWER_BYTES:
-            raise bridge.BridgeError(f"{where} answered with more than {MAX_ANSWER_BYTES >> 20} MiB")
-        return _value(where, response.status, data)
+            raise bridge.BridgeError(f"{self._where} answered with more than {MAX_ANSWER_BYTES >> 20} MiB")
+        return response.status, _answer(self._where, response.status, data)
 
     def abort(self):
         """Ends a run that another thread is in."""
@@ -188,7 +192,7 @@ def _credentials(proxy):
     return {"Proxy-Authorization": f"Basic {b64encode(name.encode()).decode()}"}
 
 
-def _value(where, status, data):
+def _answer(where, status, data):
     try:
         answer = json.loads(data)
     except ValueError:
@@ -196,9 +200,7 @@ def _value(where, status, data):
     if not isinstance(answer, dict) or not isinstance(answer.get("ok"), bool):
         text = data[:200].decode("utf-8", "replace")
         raise bridge.BridgeError(f"{where} answered with status {status} and no answer to the call: {text!r}")
-    if not answer["ok"]:
-        raise _Refused(_message(answer.get("error")) or f"{where} said no, and not why (status {status})")
-    return _with_images(where, answer.get("value"), answer.get("images", []))
+    return answer
 
 
 def _with_images(where, value, images):

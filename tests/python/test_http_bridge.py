@@ -83,8 +83,9 @@ class HttpBridge(HelperTest):
 
     def test_an_error_has_the_message_of_the_tool(self):
         self.server.answer = lambda body: (200, {"ok": False, "error": "no such file: a"})
-        with self.assertRaisesRegex(bridge.BridgeError, "^no such file: a$"):
+        with self.assertRaisesRegex(bridge.BridgeError, "^no such file: a$") as raised:
             tool.read(path="a")
+        self.assertIs(type(raised.exception), bridge.BridgeError)
         self.server.answer = lambda body: (500, {"ok": False, "error": {"message": "inner"}})
         with self.assertRaisesRegex(bridge.BridgeError, "^inner$"):
             tool.read(path="a")
