@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/base/atomic_file.h"
+#include "host/base/utf8.h"
 #include "host/cli/command_line.h"
 #include "host/cli/own_eval.h"
 #include "host/cli/shared_eval.h"
@@ -48,8 +49,11 @@ struct EvalOptions {
 };
 
 absl::StatusOr<std::string> ReadSource(const std::string& path) {
-  if (path == "-") return ReadToEnd(STDIN_FILENO, "standard input", kMaxRequestBytes);
-  return ReadWholeFile(path, kMaxRequestBytes);
+  CELLAR_ASSIGN_OR_RETURN(std::string source,
+                          path == "-" ? ReadToEnd(STDIN_FILENO, "standard input", kMaxRequestBytes)
+                                      : ReadWholeFile(path, kMaxRequestBytes));
+  if (source.starts_with(kByteOrderMark)) source.erase(0, kByteOrderMark.size());
+  return source;
 }
 
 // NAME=VALUE sets, NAME alone removes.
@@ -65,6 +69,10 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadSources(
   std::vector<std::pair<std::string, std::string>> sources;
   for (const std::string& file : options.files) {
     CELLAR_ASSIGN_OR_RETURN(std::string source, ReadSource(file));
+    if (std::optional<size_t> invalid = FindInvalidUtf8(source)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(file, " is not valid UTF-8 (byte ", *invalid, ")"));
+    }
     sources.emplace_back(std::move(source), file);
   }
   for (const std::string& cell : options.cells) {

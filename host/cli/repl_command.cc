@@ -45,8 +45,8 @@ absl::StatusOr<int> RunSharedSession(const ReplOptions& options) {
 
 int RunRepl(const ReplOptions& options) {
   if (!IsTerminal(STDIN_FILENO)) {
-    return ComplainOf(
-        absl::InvalidArgumentError("repl needs a terminal; to run a script: cellar eval -f FILE"));
+    return ComplainOf(absl::InvalidArgumentError(
+        "repl needs a terminal; to run a script: cellar eval '%run FILE'"));
   }
   absl::StatusOr<int> exit_code =
       options.session.empty() ? RunOwnSession(options) : RunSharedSession(options);

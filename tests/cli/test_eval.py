@@ -37,6 +37,12 @@ class EvalText(ProgramTest):
             file.flush()
             self.assertEqual(self.run_cellar("eval", "-f", file.name, "x"), (0, "21\n20\n", ""))
 
+    def test_a_byte_order_mark_is_not_part_of_a_file(self):
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8-sig") as file:
+            file.write("'ü'")
+            file.flush()
+            self.assertEqual(self.run_cellar("eval", "-f", file.name), (0, "'ü'\n", ""))
+
     def test_a_cell_may_be_indented_as_a_whole(self):
         code, out, err = self.run_cellar(
             "eval", "   x = 1\n   s = '''a\n   b\nc'''\n\n   x, s", "\t# two\n\tif x:\n\t\ty = 2\n\ty", "  x;",
@@ -362,6 +368,10 @@ class EvalBadInput(ProgramTest):
 
     def test_bytes_that_are_not_utf8(self):
         self.assertEqual(self.refused("eval", "-", input=b"x = '\xff'"), "cellar: cell 1 is not valid UTF-8 (byte 5)\n")
+        with tempfile.NamedTemporaryFile(suffix=".py") as file:
+            file.write(b"x = '\xff'")
+            file.flush()
+            self.assertEqual(self.refused("eval", "-f", file.name), f"cellar: {file.name} is not valid UTF-8 (byte 5)\n")
 
     def test_nul_in_code(self):
         self.assertEqual(self.refused("eval", "-", input=b"x\0"), "cellar: cell 1 has a NUL character (byte 1)\n")
