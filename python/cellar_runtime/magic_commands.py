@@ -13,9 +13,9 @@ import sys
 from cellar_runtime import display, shell, timing, untrusted
 
 COMMANDS = "__cellar__"  # the name under which rewritten code finds Commands
-LINE_MAGICS = ("cd", "env", "load", "ls", "lsmagic", "matplotlib", "pip", "pwd", "reset", "run", "time", "timeit", "who",
-               "whos")
-CELL_MAGICS = ("bash", "capture", "sh", "time", "timeit", "writefile")
+LINE_MAGICS = ("autoreload", "cd", "config", "env", "load", "load_ext", "ls", "lsmagic", "matplotlib", "pip", "pwd", "reset",
+               "run", "time", "timeit", "who", "whos")
+CELL_MAGICS = ("bash", "capture", "html", "javascript", "sh", "time", "timeit", "writefile")
 _MAX_SHOWN_CHARS = 60
 # {expression} or $name, but not ${name}, which is the shell's, nor {{name}}, which is a template's.
 _PLACE = re.compile(r"(?<![${])\{(?P<expression>[^{}]+)\}(?!\})|(?<!\$)\$(?P<name>[A-Za-z_]\w*)")
@@ -105,6 +105,20 @@ class Commands:
     def matplotlib(self, _):
         """Accepted for the sake of notebooks: figures are always shown below their cell."""
 
+    # --- what IPython is set up by: said to be without effect, so that a notebook that begins with it goes on
+
+    def config(self, _):
+        """Accepted for the sake of notebooks, without effect."""
+        _say_no_effect("%config", "there is no IPython here to set up")
+
+    def load_ext(self, extension):
+        """Accepted for the sake of notebooks, without effect."""
+        _say_no_effect(f"%load_ext {extension}", "extensions of IPython, and their magics, are not there")
+
+    def autoreload(self, _):
+        """Accepted for the sake of notebooks, without effect."""
+        _say_no_effect("%autoreload", "importlib.reload(module) loads a changed module")
+
     # --- files
 
     def run(self, arguments):
@@ -152,6 +166,16 @@ class Commands:
         with open(path, "a" if is_appending else "w", encoding="utf-8", newline="") as file:
             file.write(text if not text or text.endswith("\n") else text + "\n")
         print(f"{'Appending to' if is_appending else 'Overwriting' if exists else 'Writing'} {path}")
+
+    # --- cells that are shown as what they are
+
+    def html(self, _, text):
+        """Shows the cell as HTML."""
+        display.display({"text/html": text}, raw=True)
+
+    def javascript(self, _, text):
+        """Shows the cell as JavaScript, which runs where a notebook is opened in a browser."""
+        display.display({"application/javascript": text}, raw=True)
 
     # --- names
 
@@ -282,6 +306,10 @@ class _Timed:
     def __exit__(self, kind, *_):
         if kind is None:
             print(self._watch.report())
+
+
+def _say_no_effect(magic, reason):
+    sys.stderr.write(f"[{magic} has no effect: {reason}]\n")
 
 
 def _expand(text, frame):

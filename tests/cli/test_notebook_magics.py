@@ -41,6 +41,21 @@ class MagicsTest(NotebookRunTest):
         self.assertEqual(code, 0, err)
         self.assertEqual("".join(self.read()[0]["outputs"][0]["data"]["text/html"]), "<b>bold</b>")
 
+    def test_what_sets_up_ipython_says_that_it_has_no_effect(self):
+        self.make("%load_ext autoreload\n%autoreload 2", "%config InlineBackend.figure_format = 'retina'\n6 * 7")
+        self.assertEqual(self.run_notebook()[0], 0)
+        self.assertEqual(self.outputs(0), [("stderr", (
+            "[%load_ext autoreload has no effect: extensions of IPython, and their magics, are not there]\n"
+            "[%autoreload has no effect: importlib.reload(module) loads a changed module]\n"))])
+        self.assertEqual(self.outputs(1), [("stderr", "[%config has no effect: there is no IPython here to set up]\n"),
+                                           ("execute_result", "42")])
+
+    def test_cells_of_a_page(self):
+        self.make("%%html\n<b>bold</b>", "%%javascript\nalert(1)")
+        self.assertEqual(self.run_notebook()[0], 0)
+        for cell, mime, text in ((0, "text/html", "<b>bold</b>"), (1, "application/javascript", "alert(1)")):
+            self.assertEqual("".join(self.read()[cell]["outputs"][0]["data"][mime]), text)
+
     def test_a_failing_magic_fails_the_cell(self):
         self.make("%no_such_magic")
         self.assertEqual(self.run_notebook()[0], 1)

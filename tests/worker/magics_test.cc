@@ -120,7 +120,7 @@ TEST_F(MagicsTest, LinesInATracebackAreTheUsersOwn) {
 TEST_F(MagicsTest, AnUnknownMagicListsThoseThereAre) {
   EXPECT_THAT(TracebackOf("x = 1\n%nonsense"),
               AllOf(HasSubstr("line 2\n    %nonsense\n"),
-                    HasSubstr("there is no magic %nonsense; there are: %cd, %env")));
+                    HasSubstr("there is no magic %nonsense; there are: %autoreload, %cd")));
   EXPECT_THAT(TracebackOf("%%nonsense\nx"), HasSubstr("there are: %%bash, %%capture"));
   EXPECT_THAT(TracebackOf("x"), HasSubstr("NameError"));  // nothing of the first cell was run
 }
