@@ -9,6 +9,7 @@ import shlex
 import stat
 import subprocess
 import sys
+from types import ModuleType
 
 from cellar_runtime import display, shell, timing, untrusted
 
@@ -19,7 +20,7 @@ CELL_MAGICS = ("bash", "capture", "html", "javascript", "sh", "time", "timeit", 
 _MAX_SHOWN_CHARS = 60
 # {expression} or $name, but not ${name}, which is the shell's, nor {{name}}, which is a template's.
 _PLACE = re.compile(r"(?<![${])\{(?P<expression>[^{}]+)\}(?!\})|(?<!\$)\$(?P<name>[A-Za-z_]\w*)")
-_PIP = re.compile(r"\s*pip3?\s")
+_PIP = re.compile(r"\s*pip3?(\s|\Z)")
 _INSTALLED = re.compile(r"^Successfully installed (.*)$", re.MULTILINE)
 
 
@@ -48,12 +49,12 @@ class Commands:
         return self._shell(command, sys._getframe(1), show=False)
 
     def bash(self, arguments, script):
-        """Runs the cell in bash; a failure is an error of the cell."""
-        self._script("bash", arguments, script)
+        """Runs the cell in bash; a failure is an error of the cell. -s a b: with these arguments."""
+        self._script("bash", _expand(arguments, sys._getframe(1)), script)
 
     def sh(self, arguments, script):
-        """Runs the cell in sh; a failure is an error of the cell."""
-        self._script("sh", arguments, script)
+        """Runs the cell in sh; a failure is an error of the cell. -s a b: with these arguments."""
+        self._script("sh", _expand(arguments, sys._getframe(1)), script)
 
     def pip(self, arguments):
         """pip of this session's Python; what it installed can be imported at once."""
@@ -76,7 +77,7 @@ class Commands:
             if self._previous_directory is None:
                 raise ValueError("%cd -: there is no directory before this one")
             directory = self._previous_directory
-        before = os.getcwd()
+        before = _current_directory()
         os.chdir(os.path.expanduser(directory))
         self._previous_directory = before
         if sys.path and sys.path[0] == before:
@@ -129,18 +130,23 @@ class Commands:
         if not words:
             raise ValueError("%run needs a file")
         path = os.path.expanduser(words[0])
-        names = self._namespace.globals if is_interactive else {
-            "__name__": "__main__", "__file__": path, "__builtins__": self._namespace.globals["__builtins__"]}
-        argv, sys.argv = sys.argv, [path, *words[1:]]
+        argv, session = sys.argv, sys.modules["__main__"]
+        program = session if is_interactive else ModuleType("__main__")
+        names = self._namespace.globals if is_interactive else program.__dict__
+        if not is_interactive:
+            names.update(__file__=path, __builtins__=self._namespace.globals["__builtins__"])
         folder = os.path.dirname(os.path.abspath(path))
-        sys.path.insert(0, folder)
         try:
+            sys.argv = [path, *words[1:]]
+            sys.modules["__main__"] = program  # where unittest, pickle and others look for what it defines
+            sys.path.insert(0, folder)
             exec(_compiled(path), names)
         except SystemExit as leaving:
             if leaving.code:
                 raise
         finally:
             sys.argv = argv
+            sys.modules["__main__"] = session
             if folder in sys.path:
                 sys.path.remove(folder)
             if not is_interactive:
@@ -267,11 +273,11 @@ class Commands:
 
     def _shell(self, command, frame, show):
         command = _expand(command, frame)
-        is_pip = _PIP.match(command + " ") is not None
-        if is_pip:  # of this Python, also where none is on PATH
-            command = f"{shlex.quote(sys.executable)} -m {command.lstrip()}"
+        pip = _PIP.match(command)
+        if pip is not None:  # of this Python, also where none is on PATH
+            command = f"{shlex.quote(sys.executable)} -m pip {command[pip.end():]}"
         result = shell.run(command, show=show, shell=True)
-        if is_pip:
+        if pip is not None:
             self._after_pip(result)
         return result
 
@@ -280,7 +286,8 @@ class Commands:
         fd = os.memfd_create(program)
         try:
             os.write(fd, script.encode())
-            command = [program, *_words(f"%%{program}", arguments), f"/dev/fd/{fd}"]
+            options, rest = _options_and_rest(_words(f"%%{program}", arguments))
+            command = [program, *options, f"/dev/fd/{fd}", *rest]
             result = shell.run(command, show=True, own_stderr=True, pass_fds=(fd,))
         finally:
             os.close(fd)
@@ -325,6 +332,14 @@ def _expand(text, frame):
     return _PLACE.sub(value, text) if "{" in text or "$" in text else text
 
 
+def _current_directory():
+    """Where the process is, also when that has been deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.readlink("/proc/self/cwd").removesuffix(" (deleted)")
+
+
 def _compiled(path):
     if not stat.S_ISREG(os.stat(path).st_mode):  # a device has no end
         raise ValueError(f"{path} is not a regular file")
@@ -338,6 +353,21 @@ def _words(magic, text):
         return shlex.split(text)
     except ValueError as error:
         raise ValueError(f"{magic} {text}: {error}") from None
+
+
+def _options_and_rest(words):
+    """The options of a shell, and the arguments of its script. -s, a script from stdin, is none: it comes from a file."""
+    options, rest = [], list(words)
+    while rest and rest[0][0:1] in ("-", "+"):
+        word = rest.pop(0)
+        if word in ("-", "--"):
+            break
+        if word != "-s":
+            options.append(word)
+            if word[-1] in "oO" and not word.startswith("--"):  # -euo pipefail
+                options += rest[:1]
+                del rest[:1]
+    return options, rest
 
 
 def _unquoted(text):

@@ -7,6 +7,9 @@ are widened to all of it, since the user's text is what a traceback shows.
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import ast
+import io
+import itertools
+import tokenize
 
 from cellar_runtime import magic_lines
 from cellar_runtime.magic_commands import CELL_MAGICS, COMMANDS, LINE_MAGICS, Commands
@@ -51,7 +54,11 @@ class _Cell:
             # The same numbers of lines, without the magic's own.
             padded = "\n" * self._line + body
             inside = self._tree_of_lines(padded) or self._compiler.parse(self._name, padded)
-            return self._timed(inside, rest) if name == "time" else self._captured(inside, rest)
+            futures = list(itertools.takewhile(_is_future, inside.body))
+            del inside.body[:len(futures)]
+            tree = self._timed(inside, rest) if name == "time" else self._captured(inside, rest)
+            tree.body[:0] = futures
+            return tree
         if name == "timeit":
             return self._call(self._timeit(self._line, rest, body))
         return self._call(f"{COMMANDS}.{name}({rest!r}, {body!r})")
@@ -73,6 +80,7 @@ class _Cell:
             raise
         _widen(tree, {line.number: (len(line.indent.encode()), line.number + line.count - 1) for line in found},
                text.split("\n"))
+        tree.body = _with_futures_first(tree.body, {line.number for line in found})
         return tree
 
     def _python_for(self, line):
@@ -95,7 +103,7 @@ class _Cell:
         if not code:
             raise self._error(line.number, "%time needs something to run; %%time takes a whole cell")
         if self._parses(code, "eval"):
-            return f"{COMMANDS}.stop({COMMANDS}.start(), ({code}))"
+            return f"{COMMANDS}.stop({COMMANDS}.start(), ({_without_comment(code)}))"
         statement = f"with {COMMANDS}.timer(): {code}"
         if line.target or not self._parses(statement, "exec"):
             raise self._error(line.number, "%time takes an expression or a simple statement; use %%time")
@@ -167,6 +175,24 @@ def _wrap(statement, call):
     """Has a call take the value of an expression statement."""
     call.args = [statement.value]
     statement.value = ast.copy_location(call, statement.value)
+
+
+def _with_futures_first(body, magics):
+    """Magics may stand above `from __future__ import …`, but the calls that they become may not."""
+    top = list(itertools.takewhile(lambda each: _is_future(each) or each.lineno in magics, body))
+    return sorted(top, key=lambda each: not _is_future(each)) + body[len(top):]
+
+
+def _is_future(statement):
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+
+
+def _without_comment(expression):
+    """One line that is to stand in brackets."""
+    for token in tokenize.generate_tokens(io.StringIO(expression).readline):
+        if token.type == tokenize.COMMENT:
+            return expression[:token.start[1]]
+    return expression
 
 
 def _widen(tree, rewritten, lines):

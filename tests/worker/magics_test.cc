@@ -132,6 +132,8 @@ TEST_F(MagicsTest, TimesWithAwaitInside) {
   EXPECT_THAT(outcome.stdout_text(), ContainsRegex("CPU times: user .*\nWall time: [0-9.]+ ms"));
   EXPECT_THAT(Run("%time await asyncio.sleep(0, 'slept')"), ResultIs("'slept'"));
   EXPECT_THAT(Run("%time y = 5\ny"), ResultIs("5"));
+  EXPECT_THAT(Run("%time (y, '#')  # a comment"), ResultIs("(5, '#')"));
+  EXPECT_THAT(Run("%time y = 6  # a comment\ny"), ResultIs("6"));
   EXPECT_THAT(Run("%timeit -n 2 -r 3 await asyncio.sleep(0)").stdout_text(),
               HasSubstr("of 3 runs, 2 loops each)\n"));
   EXPECT_THAT(Run("%%timeit -n1 -r1 z = [1]\nawait asyncio.sleep(0)\nz.append(1)").stdout_text(),
@@ -167,6 +169,10 @@ TEST_F(MagicsTest, ScriptsRunInTheirShell) {
   EXPECT_THAT(outcome.stdout_text(),
               AllOf(HasSubstr("nothing to read\n"), HasSubstr("out\n"), HasSubstr("bash\n")));
   EXPECT_EQ(outcome.stderr_text(), "err\n");
+  EXPECT_EQ(Run("word = 'a b'\n").status, CellStatus::kComplete);
+  EXPECT_EQ(Run("%%bash -s \"$word\" c\necho $1-$2").stdout_text(), "a b-c\n");
+  EXPECT_EQ(Run("%%sh -e -s x -y\necho $-,$1,$2").stdout_text(), "e,x,-y\n");
+  EXPECT_THAT(TracebackOf("%%bash -euo pipefail\nfalse | true\n"), HasSubstr("exit status 1"));
   EXPECT_THAT(TracebackOf("%%sh\nexit 3"),
               HasSubstr("CalledProcessError: Command 'sh' returned non-zero exit status 3"));
 }
@@ -180,6 +186,21 @@ TEST_F(MagicsTest, FilesAreWrittenRunAndLoaded) {
             "Appending to prog.py\n");
   EXPECT_THAT(Run("%load prog.py\nboth == args + [1]"), ResultIs("True"));
   EXPECT_THAT(TracebackOf("%run missing.py"), HasSubstr("FileNotFoundError"));
+}
+
+TEST_F(MagicsTest, AFileThatIsRunIsTheMainModule) {
+  Run("write('tested.py', 'import unittest\\nclass Case(unittest.TestCase):\\n"
+      "    def test(self): pass\\nunittest.main()')\n"
+      "write('pickled.py', 'import pickle, sys\\nclass Cart: pass\\n"
+      "same = pickle.loads(pickle.dumps(Cart)) is Cart\\nfile = "
+      "sys.modules[\"__main__\"].__file__')\n"
+      "import sys; session = sys.modules['__main__']");
+  EXPECT_THAT(Run("%run tested.py").stderr_text(), HasSubstr("Ran 1 test in"));
+  EXPECT_THAT(Run("%run pickled.py\nsame, file, sys.modules['__main__'] is session"),
+              ResultIs("(True, 'pickled.py', True)"));
+  EXPECT_THAT(Run("import pickle\npickle.loads(pickle.dumps(Cart)) is Cart"), ResultIs("True"));
+  EXPECT_THAT(Run("write('bad.py', '1/0')\n%run bad.py"), Fails("ZeroDivisionError"));
+  EXPECT_THAT(Run("sys.modules['__main__'] is session"), ResultIs("True"));
 }
 
 TEST_F(MagicsTest, AFileThatIsRunFindsItsNeighbours) {
@@ -203,6 +224,23 @@ TEST_F(MagicsTest, DirectoriesAndVariables) {
   EXPECT_THAT(Run("x = %env CELLAR_X\nx"), ResultIs("'1 2'"));
   EXPECT_THAT(TracebackOf("%env CELLAR_NONE"), HasSubstr("CELLAR_NONE is not set"));
   EXPECT_TRUE(Run("%matplotlib inline").ok());
+}
+
+TEST_F(MagicsTest, ADirectoryThatIsDeletedCanBeLeft) {
+  EXPECT_THAT(Run("import os, sys\nos.mkdir('gone')\n%cd gone\nos.rmdir(os.getcwd())"), Succeeds());
+  EXPECT_EQ(Run("%cd /").stdout_text(), "/\n");
+  EXPECT_THAT(Run("sys.path[0]"), ResultIs("'/'"));
+}
+
+TEST_F(MagicsTest, AFutureImportMayStandBelowThem) {
+  const std::string lines = "from __future__ import annotations\ndef f(x: nothing): pass\n";
+  EXPECT_THAT(Run("%matplotlib inline\n" + lines), Succeeds());
+  for (const char* magic : {"%%time\n", "%%capture\n", "%%time\n%matplotlib inline\n"}) {
+    EXPECT_THAT(Run(magic + lines), Succeeds()) << magic;
+    EXPECT_THAT(Run("f.__annotations__"), ResultIs("{'x': 'nothing'}"));
+  }
+  EXPECT_THAT(TracebackOf("x = 1\n%matplotlib inline\n" + lines),
+              HasSubstr("must occur at the beginning"));
 }
 
 TEST_F(MagicsTest, FilesOfTheUserDoNotTakeTheStandardLibrarysPlace) {
@@ -237,6 +275,7 @@ TEST_F(MagicsTest, QuestionsShowWhatAnObjectIs) {
 TEST_F(MagicsTest, PipIsThatOfTheSessionsPython) {
   EXPECT_THAT(Run("%pip --version").stdout_text(), HasSubstr("(python 3.11)"));
   EXPECT_THAT(Run("!pip --version").stdout_text(), HasSubstr("(python 3.11)"));
+  EXPECT_THAT(Run("!pip3 --version").stdout_text(), HasSubstr("(python 3.11)"));
   EXPECT_THAT(TracebackOf("%pip nonsense"), HasSubstr("CalledProcessError"));
 }
 
