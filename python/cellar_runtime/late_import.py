@@ -38,12 +38,12 @@ def _import(name):
     search = {each: SYS.get(each) for each in _search}
     changed = {each: _names.get(each, _MISSING) for each, value in _whole_names.items() if _names.get(each) is not value}
     foreign = {each: module for each, module in list(MODULES.items()) if _is_foreign(each, module)}
-    for each in foreign:
-        MODULES.pop(each, None)
-    SYS.update({each: value.copy() for each, value in _search.items()})
-    _names.update(_whole_names)
-    _drop_forged_modules()
     try:
+        for each in foreign:
+            MODULES.pop(each, None)
+        SYS.update({each: _before(value, search[each]) for each, value in _search.items()})
+        _names.update(_whole_names)
+        _drop_forged_modules()
         module = import_module(name)
         remember()
         return module
@@ -55,6 +55,14 @@ def _import(name):
                 del _names[each]
             else:
                 _names[each] = value
+
+
+def _before(template, session):
+    """A copy of the template's entries, and after them the session's: other threads may import from there meanwhile."""
+    entries = template.copy()
+    if type(entries) is list and type(session) is list:
+        entries += [entry for entry in session if not any(entry is each for each in template)]
+    return entries
 
 
 def _is_foreign(name, module):
