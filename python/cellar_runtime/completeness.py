@@ -20,16 +20,13 @@ def is_complete(text: str) -> dict:
     text = with_plain_newlines(text)
     if magic_lines.cell_magic(text) is not None:
         return _status(text, _ENDS_IN_BLANK_LINE.search(text) is not None)
-    lines = text.split("\n")
-    for line in magic_lines.find(text):
-        rewritten = [line.indent + "pass", *[""] * (line.count - 1)]
-        if line.number - 1 + line.count == len(lines) and lines[-1].endswith("\\"):
-            return _status(text, False)
-        lines[line.number - 1:line.number - 1 + line.count] = rewritten
+    if text.endswith("\\") and _ends_in_magic(text):
+        return _status(text, False)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(indented_cell.as_block("\n".join(lines)), "<input>", "exec", _FLAGS, True)
+            block = indented_cell.as_block(magic_lines.without_magics(text))
+            compile(block, "<input>", "exec", _FLAGS, True)
     except SyntaxError as error:
         return _status(text, False) if "incomplete input" in str(error) else {"status": "invalid", "indent": ""}
     except (ValueError, OverflowError, MemoryError, RecursionError):
@@ -38,6 +35,11 @@ def is_complete(text: str) -> dict:
     last = text.rstrip().rpartition("\n")[2]
     is_open_block = last[:1] in " \t" and not text.endswith(("\n\n", "\n")) and "\n" in text.strip()
     return _status(text, not is_open_block)
+
+
+def _ends_in_magic(text):
+    found = magic_lines.find(text)
+    return bool(found) and found[-1].number + found[-1].count - 1 == text.count("\n") + 1
 
 
 def _status(text, is_whole):

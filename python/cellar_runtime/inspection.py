@@ -5,7 +5,7 @@ import ast
 import inspect
 import re
 
-from cellar_runtime import cell_sources, static_lookup, untrusted
+from cellar_runtime import cell_sources, magic_lines, static_lookup, untrusted
 from cellar_runtime.static_lookup import MISSING
 
 MAX_TEXT_CHARS = 200_000
@@ -86,7 +86,7 @@ def _source_of_class(cls):
         if f"class {name}" not in text:
             continue
         try:
-            tree = ast.parse(text)
+            tree = ast.parse(magic_lines.without_magics(text))
         except SyntaxError:
             continue
         for node in ast.walk(tree):

@@ -37,6 +37,18 @@ def cell_magic(text: str) -> tuple[str, str, int] | None:
     return None if match is None else (match["name"], match["rest"].strip(), match.end())
 
 
+def without_magics(text: str) -> str:
+    """The text with something that does nothing in the place of each line that is not Python."""
+    magic = cell_magic(text)
+    if magic is not None:
+        own = text[:magic[2]]
+        text = "\n" * own.count("\n") + text[magic[2]:]
+    lines = text.split("\n")
+    for line in find(text):
+        lines[line.number - 1:line.number - 1 + line.count] = [line.indent + "pass", *[""] * (line.count - 1)]
+    return "\n".join(lines)
+
+
 def find(text: str) -> list[Line]:
     """The lines that are not Python, in their order."""
     lines = text.split("\n")

@@ -104,8 +104,20 @@ def signature(value) -> inspect.Signature | None:
 
 def docstring(value) -> str:
     which = kind(value)
-    text = value.__doc__ if which == "function" or type(value) is property else _raw(value, "__doc__")
+    if which == "class":
+        text = _docstring_of_class(value)
+    else:
+        text = value.__doc__ if which == "function" or type(value) is property else _raw(value, "__doc__")
     return inspect.cleandoc(text) if type(text) is str else ""
+
+
+def _docstring_of_class(cls):
+    """Its own, or that of the next base that has one; that of `object` says nothing of others."""
+    for base in untrusted.mro(cls):
+        text = _class_names(base).get("__doc__")
+        if type(text) is str and (base is not object or cls is object):
+            return text
+    return ""
 
 
 def _raw(value, name):

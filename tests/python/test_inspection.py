@@ -46,6 +46,21 @@ class Inspect(HelperTest):
     def test_a_class_of_a_cell_has_its_source(self):
         self.assertEqual(self.at("Cart", with_source=True)["source"], SOURCE)
 
+    def test_a_class_of_a_cell_with_magics_has_its_source_too(self):
+        source = SOURCE.replace("Cart", "Wagon")
+        exec(source, self.names)
+        for text in ("!ls\n" + source + "%cd \\\n /\n", "%%time\n" + source, "\n%%capture out\nx = !ls\n" + source):
+            with self.subTest(text):
+                cell_sources.register("<cell 902>", text)
+                self.assertEqual(self.at("Wagon", with_source=True)["source"], source)
+
+    def test_the_docstring_of_a_class_is_its_own_or_that_of_a_base(self):
+        exec("class Wagon(Cart): pass\nclass Bare: pass", self.names)
+        for name, docstring in (("Cart", "Holds things."), ("Wagon", "Holds things."), ("Bare", "")):
+            self.assertEqual(self.at(name)["docstring"], docstring)
+        self.assertTrue(self.at("int")["docstring"].startswith("int([x]) -> integer"))
+        self.assertTrue(self.at("object")["docstring"].startswith("The base class"))
+
     def test_values_builtins_and_brackets(self):
         self.assertEqual(self.at("cart.wheels")["value"], "4")
         self.assertEqual(self.at("len")["signature"], "len(obj, /)")
