@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "embed/audit_hooks.h"
@@ -251,15 +252,15 @@ void RefuseCopy(const std::string& reason) {
 
 // In a copy that is to run: whether it is to draw other random numbers, and whether the original
 // had children. None in this process.
-std::optional<std::pair<bool, bool>> CopyWorker(std::vector<std::string> threads,
-                                                int python_threads, std::set<int> fds) {
+std::optional<std::tuple<bool, bool, bool>> CopyWorker(std::vector<std::string> threads,
+                                                       int python_threads, std::set<int> fds) {
   CopyRequest request = TakeCopyRequest();
   std::optional<Awakening> awake = MakeCopy(
       std::move(request),
       {.threads = std::move(threads), .python_threads = python_threads, .own_fds = std::move(fds)});
   if (!awake) return std::nullopt;
   g_not_carried = std::move(awake->not_carried);
-  return std::pair(awake->reseed, awake->had_children);
+  return std::tuple(awake->reseed, awake->branched, awake->had_children);
 }
 
 // Whether a file that is opened under this name, or number, may be what fd 1 or 2 is.

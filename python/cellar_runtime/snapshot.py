@@ -43,7 +43,7 @@ def make_copy(loop, integrity) -> bool:
         _copying = False
     if awake is None:
         return False
-    reseed, had_children = awake
+    reseed, branched, had_children = awake
     try:
         if reseed:
             reseed_numpy()
@@ -52,9 +52,9 @@ def make_copy(loop, integrity) -> bool:
         _renew_loop(loop)
         integrity.wakeup_fd = loop.wakeup_fd()
         integrity.restore()
-        if had_children:
-            _disown_children()
+        _disown_children(had_children)
         lost.settle()
+        _renew_resource_tracker(branched)
     except BaseException as error:
         _cellar.send_hello(f"the copy could not be woken: {untrusted.describe(error)}")
         os._exit(1)
@@ -76,8 +76,11 @@ def _free_import_lock():
 def reseed_numpy() -> None:
     """Its global generator is the original's: every copy would draw the same numbers."""
     numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed()
+    try:
+        if numpy is not None:
+            numpy.random.seed()
+    except Exception:
+        pass  # something else of that name
 
 
 def _renew_loop(loop):
@@ -93,14 +96,32 @@ def _renew_loop(loop):
             callback.__self__._fatal_error(ConnectionAbortedError("this session is a copy: the socket is the original's"))
 
 
-def _disown_children():
+def _disown_children(had_any):
     """Child processes are the original's: no object must signal them, or say that they ended well."""
     process = sys.modules.get("multiprocessing.process")
-    for child in list(process._children) if process is not None else ():
-        if child._popen is not None:
-            child._popen.returncode = -1
     if process is not None:
+        for child in list(process._dangling):  # those that are not started, or have ended, are in it too
+            child._parent_pid = os.getpid()
+            if child._popen is not None and child._popen.returncode is None:
+                child._popen.returncode = -SIGKILL
         process._children.clear()
-    for child in _cellar.live_objects((_Popen,), False):
+    for child in _cellar.live_objects((_Popen,), False) if had_any else ():
         if child.__dict__.get("returncode", 0) is None:
             child.returncode = -SIGKILL
+
+
+def _renew_resource_tracker(branched):
+    """multiprocessing's process that removes shared memory in the end is the original's, and is killed with it. What is
+    still there is this session's to remove, unless it has branched off."""
+    module, memory = (sys.modules.get(f"multiprocessing.{name}") for name in ("resource_tracker", "shared_memory"))
+    try:
+        tracker = module._resource_tracker
+        if tracker._fd is None:
+            return
+        os.close(tracker._fd)
+        tracker._fd = tracker._pid = None
+        for block in _cellar.live_objects((memory.SharedMemory,), False) if memory is not None and not branched else ():
+            if os.path.exists(f"/dev/shm/{block.name}"):  # or a cell has removed it
+                module.register(block._name, "shared_memory")
+    except (AttributeError, TypeError, OSError):
+        pass  # it was never started, or cells have changed it

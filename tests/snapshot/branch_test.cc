@@ -129,6 +129,12 @@ TEST_F(BranchTest, DrawsOtherRandomNumbersUnlessToldNotTo) {
   EXPECT_NE(EvaluateIn(*other.session, "random.random()"), drawn);
 }
 
+TEST_F(BranchTest, BesideAModuleThatIsNumpyByNameOnly) {
+  Run("import sys, types\nsys.modules['numpy'] = types.ModuleType('numpy')\nx = 1");
+  Branched branch = Branch();
+  EXPECT_EQ(EvaluateIn(*branch.session, "x"), "1");
+}
+
 TEST_F(BranchTest, CanBeInterrupted) {
   Run("x = 1");
   Branched branch = Branch();

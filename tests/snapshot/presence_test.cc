@@ -108,6 +108,18 @@ TEST_F(PresenceTest, AChildThatWasLostDidNotEndWell) {
   EXPECT_EQ(Evaluate("child.poll(), child.wait(), ended.returncode"), "(-9, -9, 0)");
 }
 
+TEST_F(PresenceTest, ProcessesOfMultiprocessingThatWereLostDidNotEndWell) {
+  Run("import multiprocessing, os, time\nfork = multiprocessing.get_context('fork')\n"
+      "child = fork.Process(target=time.sleep, args=(600,))\nchild.start()\n"
+      "ended = fork.Process(target=int)\nended.start()\nended.join()\n"
+      "later = fork.Process(target=os._exit, args=(3,))");
+  Run("os._exit(1)");
+  EXPECT_EQ(
+      Evaluate("child.join()\nchild.is_alive(), child.exitcode, ended.is_alive(), ended.exitcode"),
+      "(False, -9, False, 0)");
+  EXPECT_EQ(Evaluate("later.start()\nlater.join()\nlater.exitcode"), "3");
+}
+
 TEST_F(PresenceTest, ThreadsSocketsFilesAndChildrenAreNamed) {
   Run("import threading, socket, subprocess, time, tempfile, os\n"
       "threading.Thread(target=time.sleep, args=(1000,), name='sleeper', daemon=True).start()\n"

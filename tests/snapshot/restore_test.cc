@@ -85,6 +85,19 @@ TEST_F(RestoreTest, WithTheNamesOfItsSharedMemory) {
   Run("again.close(); block.close(); block.unlink()");
 }
 
+TEST_F(RestoreTest, ItsSharedMemoryEndsWithTheSession) {
+  Run("from multiprocessing.shared_memory import SharedMemory\n"
+      "block = SharedMemory(create=True, size=4096)\nremoved = SharedMemory(create=True, "
+      "size=4096)\n"
+      "removed.unlink()");
+  const std::string name = Evaluate("block.name");
+  EXPECT_EQ(Run("import os\nos._exit(3)").state, StateAfter::kRestored);
+  const std::filesystem::path file = "/dev/shm/" + name.substr(1, name.size() - 2);
+  EXPECT_TRUE(std::filesystem::exists(file));
+  session().Close();
+  EXPECT_TRUE(Eventually([&] { return !std::filesystem::exists(file); }));
+}
+
 TEST_F(RestoreTest, AfterAKillFromOutside) {
   StartedCell cell(session(),
                    "x = None\nimport os, time\nprint(os.getpid(), 'ready')\n"
