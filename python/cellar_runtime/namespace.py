@@ -48,7 +48,8 @@ class Namespace:
                 pass
 
     def restore(self) -> list[str]:
-        """Puts back what Python itself expects of a module, and names what a cell had removed or replaced."""
+        """Before each cell: puts back what Python itself expects of a module, and names what a cell had removed or
+        replaced. Warnings that an earlier cell has shown are shown again."""
         return self._without_odd_keys(self._put_back_own)
 
     def _without_odd_keys(self, step, *args):
@@ -73,6 +74,7 @@ class Namespace:
             broken.append("__builtins__")
         for name in broken:
             names[name] = self._own[name]
+        names.pop("__warningregistry__", None)
         return broken
 
     def user_items(self) -> dict:

@@ -18,7 +18,7 @@ from cellar_runtime.session_loop import listen_again
 from cellar_runtime.source import is_coroutine
 from cellar_runtime.sure_steps import SureSteps, give_up
 
-_exit = os._exit
+_exit, _NAMES = os._exit, globals()
 _guarded, _unaudited, _run_code = _cellar.guarded, _cellar.unaudited, _cellar.run_code
 _GuardedCoroutine = _cellar.GuardedCoroutine
 _send_done, _begin_cell, _end_cell = _cellar.send_done, _cellar.begin_cell, _cellar.end_cell
@@ -72,6 +72,7 @@ class Runner:
     def _run_cell(self, cell, text):
         """Runs a plain cell to its end, here and now. One that awaits becomes a task: that costs two turns of the loop."""
         CELL.set(cell)
+        _NAMES.pop("__warningregistry__", None)  # of warnings that point above the cell; see Namespace.restore
         interrupted = _begin_cell(cell)
         status = _OK
         try:

@@ -114,6 +114,15 @@ for t in threads: t.join()
   }
 }
 
+TEST_F(OutputTest, AWarningIsShownInEachCellOnce) {
+  Run("import warnings\ndef warn(): warnings.warn('look')");
+  for (int cell = 0; cell < 2; ++cell) {
+    const std::string text = Run("warn(); warn()").stderr_text();
+    EXPECT_EQ(text.find("UserWarning: look"), text.rfind("UserWarning: look"));
+    EXPECT_THAT(text, HasSubstr("UserWarning: look")) << cell;
+  }
+}
+
 TEST_F(OutputTest, WarningsAndLogsGoToStderr) {
   CellOutcome outcome =
       Run("import logging, warnings\nwarnings.warn('careful')\nlogging.warning('logged')");
