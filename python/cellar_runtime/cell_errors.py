@@ -6,7 +6,7 @@ import os
 import sys
 
 import _cellar
-from cellar_runtime import tracebacks, untrusted
+from cellar_runtime import last_error, tracebacks, untrusted
 from cellar_runtime.integrity import Integrity, shortened
 
 _exit, _CancelledError = os._exit, asyncio.CancelledError
@@ -18,6 +18,7 @@ _ERROR, _INTERRUPTED = _cellar.DoneStatus.ERROR, _cellar.DoneStatus.INTERRUPTED
 def report(cell: int, error: BaseException, integrity: Integrity) -> int:
     """Sends it to the host, and puts back what it arose in. Returns the status with which the cell is done."""
     interrupted = _unaudited(_send, cell, error)
+    last_error.remember(error)
     integrity.put_back_failing(error, interrupted)
     # A cell may replace builtins, so they stay; but that may be why this one failed.
     changed = integrity.changed_builtins()

@@ -4,6 +4,8 @@ __builtins__ = __import__("builtins").__dict__.copy()
 import sys
 import types
 
+from cellar_runtime import last_error
+
 _MISSING = object()
 _CALLED = (types.ModuleType, types.FunctionType, type)  # by other values
 _HISTORY = ("In", "Out", "_", "__", "___")
@@ -23,6 +25,7 @@ class Namespace:
 
     def reset(self) -> None:
         """Forgets everything that cells have bound; the helpers are back."""
+        last_error.forget()
         self.globals.clear()
         self.globals.update(self._own)
         self._fill()
@@ -35,6 +38,7 @@ class Namespace:
     def let_go(self) -> None:
         """At the end: values whose last act is their `__del__`, like that of a ZipFile, come to it, the newest first. What
         that may call is still there."""
+        last_error.forget()
         self._outputs.clear()
         self._recent.clear()
         items = list(self.globals.items())

@@ -11,6 +11,7 @@ import sys
 from functools import partial
 
 import _cellar
+from cellar_runtime import uncaught  # puts its hooks into modules that `library` remembers, which the next one imports
 import cellar_prelude
 from cellar_runtime import (
     bridge, cell_origin, display, exit_cleanup, figures, host_requests, import_hooks, ipython_display, late_import,

@@ -33,6 +33,52 @@ TEST_F(ErrorsTest, ATracebackShowsTheLinesOfThisAndOfEarlierCells) {
             "ZeroDivisionError: division by zero");
 }
 
+TEST_F(ErrorsTest, AnErrorOfAThreadShowsTheLinesOfCellsToo) {
+  Run("import threading\ndef divide(x):\n    return 1 / x");
+  const std::string run =
+      "thread = threading.Thread(target=divide, args=(0,), name='divider')\n"
+      "thread.start(); thread.join()";
+  const std::string text = Run(run).stderr_text();
+  EXPECT_THAT(text, ::testing::StartsWith("Exception in thread divider:\nTraceback "
+                                          "(most recent call last):\n"));
+  EXPECT_THAT(text, ::testing::EndsWith("  File \"<cell 1>\", line 3, in divide\n"
+                                        "    return 1 / x\n"
+                                        "           ~~^~~\n"
+                                        "ZeroDivisionError: division by zero\n"));
+  Run("before, threading.excepthook = threading.excepthook, lambda args: print('mine')");
+  EXPECT_EQ(Run(run).stdout_text(), "mine\n");
+}
+
+TEST_F(ErrorsTest, AnErrorThatIsIgnoredShowsTheLinesOfCellsToo) {
+  EXPECT_THAT(Run("class Cart:\n    def __del__(self):\n        1 / 0\ncart = Cart()\ndel cart")
+                  .stderr_text(),
+              ::testing::StartsWith("Exception ignored in: <function Cart.__del__ at"));
+  EXPECT_THAT(Run("cart = Cart()\ndel cart").stderr_text(),
+              ::testing::EndsWith("Traceback (most recent call last):\n"
+                                  "  File \"<cell 1>\", line 3, in __del__\n"
+                                  "    1 / 0\n"
+                                  "    ~~^~~\n"
+                                  "ZeroDivisionError: division by zero\n"));
+}
+
+TEST_F(ErrorsTest, TheLastErrorCanBeLookedAt) {
+  Run("def divide(x):\n    return 1 / x\ndivide(0)");
+  EXPECT_EQ(Run("import sys, traceback\ntraceback.print_last()").stderr_text(),
+            "Traceback (most recent call last):\n"
+            "  File \"<cell 1>\", line 3, in <module>\n"
+            "    divide(0)\n"
+            "  File \"<cell 1>\", line 2, in divide\n"
+            "    return 1 / x\n"
+            "           ~~^~~\n"
+            "ZeroDivisionError: division by zero\n");
+  EXPECT_THAT(Run("sys.last_type, sys.last_value.args"),
+              ResultIs("(<class 'ZeroDivisionError'>, ('division by zero',))"));
+  Run("%reset");
+  EXPECT_THAT(Run("import sys\nhasattr(sys, 'last_traceback')"), ResultIs("False"));
+  Run("raise MemoryError");
+  EXPECT_THAT(Run("hasattr(sys, 'last_traceback')"), ResultIs("False"));
+}
+
 TEST_F(ErrorsTest, AnErrorHasNameValueAndTheStateIsKept) {
   CellOutcome outcome = Run("x = 3\nraise KeyError('missing')");
   ASSERT_TRUE(outcome.error.has_value());
