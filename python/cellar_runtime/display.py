@@ -101,6 +101,8 @@ def display(
     kind = "update" if update else "display"
     for obj in objs:
         data, own_metadata = _raw(obj) if raw else _bundle(obj, include, exclude)
+        if not (raw or shown_id) and _displays_itself(obj, data):
+            continue
         publish_bundle(kind, data, {**own_metadata, **(metadata or {})}, shown_id)
     return DisplayHandle(display_id) if display_id else None
 
@@ -118,7 +120,8 @@ def clear_output(wait: bool = False) -> None:
 def publish_result(value: object) -> None:
     """Publishes the value of a cell's last expression."""
     data, metadata = mime.bundle_of(value)
-    publish_bundle("result", data, metadata)
+    if not _displays_itself(value, data):
+        publish_bundle("result", data, metadata)
 
 
 def publish_status(event: dict) -> None:
@@ -151,6 +154,11 @@ def _bundle(obj: object, include, exclude) -> tuple[dict, dict]:
     if untrusted.is_one_of(type(obj), (dict, list, tuple)) and not include and not exclude:
         return mime.plain(obj)
     return mime.bundle_of(obj, include, exclude)
+
+
+def _displays_itself(obj: object, data: dict) -> bool:
+    """Only what has nothing but text to show is asked: a figure of plotly, which has HTML, would open a browser."""
+    return data.keys() == {mime.TEXT_PLAIN} and mime.displays_itself(obj)
 
 
 def _raw(obj: object) -> tuple[dict, dict]:

@@ -12,7 +12,8 @@ from io import BytesIO
 
 import _cellar
 from cellar_runtime import safe_json, untrusted
-from cellar_runtime.pretty import pretty
+from cellar_runtime.library import MODULES
+from cellar_runtime.pretty import MAX_CHARS, pretty
 
 TEXT_PLAIN = "text/plain"
 JSON_MIME = "application/json"
@@ -33,11 +34,13 @@ _METHODS = (
     ("_repr_pdf_", "application/pdf"),
 )
 _BUNDLE_METHOD = "_repr_mimebundle_"
+_DISPLAY_METHOD, _PRETTY_METHOD = "_ipython_display_", "_repr_pretty_"
 _NO_SUCH_METHOD = "_repr_that_no_object_has_"
 
 # Common values without `_repr_*_` methods, so that the result `2` costs no search for them.
 _PLAIN_TYPES = (int, str, float, bool, list, dict, tuple, set, bytes, complex, frozenset)
 
+_displaying = set()  # ids of objects that display themselves now
 _formatters: dict[str, tuple[Callable[[object], dict], str | None]] = {}
 
 
@@ -61,10 +64,29 @@ def bundle_of(obj: object, include=None, exclude=None) -> tuple[dict, dict]:
             if mime not in data and _is_wanted(mime, include, exclude):
                 _add_method(data, metadata, mime, _call(obj, method))
         _add_formatted(data, obj)
+        if TEXT_PLAIN not in data:
+            _add_method(data, metadata, TEXT_PLAIN, _call_pretty_method(obj))
     if TEXT_PLAIN not in data and _is_wanted(TEXT_PLAIN, include, exclude):
         data[TEXT_PLAIN] = pretty(obj)
     data = {mime: value for mime, value in data.items() if _is_wanted(mime, include, exclude)}
     return data, metadata
+
+
+def displays_itself(obj: object) -> bool:
+    """Asks the object to, by its `_ipython_display_`. False where it has none, or that fails, or is being called."""
+    if untrusted.is_one_of(type(obj), _PLAIN_TYPES) or not _has_methods(obj) or id(obj) in _displaying:
+        return False
+    _displaying.add(id(obj))
+    try:
+        bound = getattr(obj, _DISPLAY_METHOD, None)
+        if not callable(bound):
+            return False
+        bound()
+        return True
+    except untrusted.FAILURES:
+        return False
+    finally:
+        _displaying.discard(id(obj))
 
 
 def plain(value: object) -> tuple[dict, dict]:
@@ -127,6 +149,17 @@ def _call_bundle_method(obj: object, include, exclude) -> object:
             if "keyword argument" not in untrusted.safe_str(error):  # of its body, then, and not of the call
                 raise
             return bound()
+    except untrusted.FAILURES:
+        return None
+
+
+def _call_pretty_method(obj: object) -> object:
+    """It wants a printer of IPython's, which is there when a cell has imported it."""
+    printer = MODULES.get("IPython.lib.pretty")
+    if printer is None:
+        return None
+    try:
+        return untrusted.cut_end(printer.pretty(obj), MAX_CHARS) if hasattr(obj, _PRETTY_METHOD) else None
     except untrusted.FAILURES:
         return None
 

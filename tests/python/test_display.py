@@ -26,6 +26,31 @@ class DisplayTest(unittest.TestCase):
         self.assertIsNone(display(1, "a"))
         self.expect(("display", [text("1")], b"{}", ""), ("display", [text("'a'")], b"{}", ""))
 
+    def test_an_object_that_displays_itself(self):
+        class Shy:
+            def __init__(self, show):
+                self._ipython_display_ = show
+
+            def __repr__(self):
+                return "shy"
+
+        display(Shy(lambda: display(1)))
+        module.publish_result(Shy(lambda: display(2)))
+        self.expect(("display", [text("1")], b"{}", ""), ("display", [text("2")], b"{}", ""))
+        display(Shy(lambda: 1 / 0), Shy(3))
+        module.publish_result(Shy(lambda: 1 / 0))
+        self.expect(*[("display", [text("shy")], b"{}", "")] * 2, ("result", [text("shy")], b"{}", ""))
+        again = Shy(lambda: display(again))
+        display(again)
+        display(Shy(lambda: display(1)), display_id="one")
+        self.expect(("display", [text("shy")], b"{}", ""), ("display", [text("shy")], b"{}", "one"))
+        rich = Shy(self.fail)
+        rich._repr_html_ = lambda: "<i>shy</i>"
+        display(rich)
+        self.expect(("display", [text("shy"), ("text/html", "text", b"<i>shy</i>")], b"{}", ""))
+        with self.assertRaises(KeyboardInterrupt):
+            display(Shy(unittest.mock.Mock(side_effect=KeyboardInterrupt)))
+
     def test_plain_containers_are_json_too(self):
         display({"a": [float("nan")]})
         entries = [text("{'a': [nan]}"), ("application/json", "json", b'{"a":["NaN"]}')]

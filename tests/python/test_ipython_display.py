@@ -57,6 +57,21 @@ class IPythonDisplayTest(unittest.TestCase):
                 self.assertIs(home.clear_output, display.clear_output)
                 self.assertIs(home.publish_display_data, ipython_display.publish_display_data)
 
+    def test_an_object_prints_itself_by_its_repr_pretty(self):
+        from IPython.display import Pretty
+
+        class Failing:
+            def _repr_pretty_(self, printer, cycle):
+                raise ValueError
+
+            def __repr__(self):
+                return "plain"
+
+        display.display(Pretty("abc"), Failing())
+        self.assertEqual([entries for _, entries, _, _ in self.published],
+                         [[("text/plain", "text", b"abc")], [("text/plain", "text", b"plain")]])
+        self.published.clear()
+
     def test_publish_display_data(self):
         from IPython.display import publish_display_data
 
