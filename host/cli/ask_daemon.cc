@@ -44,18 +44,23 @@ std::optional<int> ComplainIfRefused(const ordered_json& done) {
   return could_not ? kExitCannotRun : kExitUsage;
 }
 
-int ShowResult(const ordered_json& done, bool json) {
-  if (std::optional<int> refused = ComplainIfRefused(done)) return *refused;
+std::string TextOfResult(const ordered_json& done, bool json) {
   const ordered_json result = done.value("result", ordered_json::object());
-  std::string text = TextIn(result, "text");
-  if (json) {
-    JsonWriter writer(IsTerminal(STDOUT_FILENO));
-    writer.Json(JsonText(result));
-    text = writer.Take();
-  }
-  if (const int lost = WriteOut(text + "\n"); lost != kExitFine) return lost;
+  if (!json) return TextIn(result, "text");
+  JsonWriter writer(IsTerminal(STDOUT_FILENO));
+  writer.Json(JsonText(result));
+  return writer.Take();
+}
+
+int ExitCodeOfResult(const ordered_json& done) {
   const std::string status = TextIn(done, "status");
   return status == "ok" || status == "running" ? kExitFine : kExitFailed;
+}
+
+int ShowResult(const ordered_json& done, bool json) {
+  if (std::optional<int> refused = ComplainIfRefused(done)) return *refused;
+  const int lost = WriteOut(TextOfResult(done, json) + "\n");
+  return lost != kExitFine ? lost : ExitCodeOfResult(done);
 }
 
 }  // namespace cellar::host

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -20,7 +21,10 @@ absl::StatusOr<nlohmann::ordered_json> AskDaemon(nlohmann::ordered_json request,
 // was not refused.
 std::optional<int> ComplainIfRefused(const nlohmann::ordered_json& done);
 
-// Prints the result in a call's last frame, and returns the exit code.
+// The result in a call's last frame, as it is printed, and what it means for the exit code.
+std::string TextOfResult(const nlohmann::ordered_json& done, bool json);
+int ExitCodeOfResult(const nlohmann::ordered_json& done);
+// Prints it, unless the call was refused; the exit code.
 int ShowResult(const nlohmann::ordered_json& done, bool json);
 
 }  // namespace cellar::host

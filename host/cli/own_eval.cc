@@ -26,8 +26,10 @@ class Evaluation {
  public:
   Evaluation(std::unique_ptr<Console> console, const LaunchQuery& query, Call call, bool json)
       : console_(std::move(console)),
-        printer_([this](int error) { OnOutputLost(error); },
-                 {.loop = &console_->loop(), .images = &console_->artifacts()}),
+        printer_([this](int error) { OnOutputLost(error); }, {.loop = &console_->loop(),
+                                                              .images = &console_->artifacts(),
+                                                              .foreground = &console_->foreground(),
+                                                              .on_room = [this] { OnRoom(); }}),
         json_(json),
         call_(std::move(call)),
         desk_(*console_, query) {
@@ -48,22 +50,36 @@ class Evaluation {
       return ComplainOf(watched);
     }
     printer_.Plan(call_.cells);
-    const std::string session = call_.session;
+    session_ = call_.session;
     id_ = desk_.service().Submit(std::move(call_), json_ ? nullptr : &printer_,
-                                 [this, session](absl::StatusOr<CallResult> result) {
-                                   OnDone(std::move(result), desk_.registry().Find(session));
+                                 [this](absl::StatusOr<CallResult> result) {
+                                   OnDone(std::move(result), desk_.registry().Find(session_));
                                  });
     if (const int signalled = desk_.Run(); signalled != 0) return signalled;
-    if (json_ && result_) {
-      if (const int lost = PrintJson(); lost != kExitFine) return lost;
-    }
+    is_over_ = true;
+    if (json_ && result_) PrintJson();
+    if (const int signalled = WaitForReader(); signalled != 0) return signalled;
     return exit_code_;
   }
 
  private:
+  // The exit code if a signal has come first, or 0.
+  int WaitForReader() {
+    if (printer_.IsWritten()) return 0;
+    if (interrupted_) console_->loop().After(kReaderGrace, [this] { console_->loop().Stop(); });
+    return desk_.Run();
+  }
+
+  void OnRoom() {
+    if (is_over_ && printer_.IsWritten()) return console_->loop().Stop();
+    Session* session = desk_.registry().Find(session_);
+    if (session != nullptr) session->GoOn();
+  }
+
   // The first Ctrl-C interrupts the cell, the second ends the program.
   void OnInterrupt() {
     exit_code_ = kExitInterrupted;
+    if (is_over_) return console_->loop().Stop();
     if (std::exchange(interrupted_, true)) {
       if (!json_) printer_.EndLine();
       Complain("left: the cell that was running is killed, and its session is gone");
@@ -101,9 +117,9 @@ class Evaluation {
     });
   }
 
-  int PrintJson() {
+  void PrintJson() {
     for (CellOutput& output : last_words_) result_->background.push_back(std::move(output));
-    return WriteOut(ResultToJson(*result_, IsTerminal(STDOUT_FILENO)) + "\n");
+    printer_.Say(ResultToJson(*result_, IsTerminal(STDOUT_FILENO)));
   }
 
   std::unique_ptr<Console> console_;
@@ -112,9 +128,11 @@ class Evaluation {
   Call call_;
   CallDesk desk_;
   CallId id_ = 0;
+  std::string session_;
   std::optional<CallResult> result_;
   std::vector<CellOutput> last_words_;
   bool interrupted_ = false;
+  bool is_over_ = false;
   int exit_code_ = kExitFine;
 };
 

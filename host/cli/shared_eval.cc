@@ -1,7 +1,6 @@
 #include "host/cli/shared_eval.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -59,7 +58,10 @@ class SharedCall {
       : foreground_(foreground),
         images_(ArtifactsDirectory(env)),
         printer_([this](int error) { Leave(ComplainOfLostOutput(error)); },
-                 {.loop = &foreground.loop(), .images = &images_}),
+                 {.loop = &foreground.loop(),
+                  .images = &images_,
+                  .foreground = &foreground,
+                  .on_room = [this] { OnRoom(); }}),
         link_(foreground.loop(), socket, {}) {
     printer_.Plan(cells);
   }
@@ -79,9 +81,22 @@ class SharedCall {
   // How the program ends when Run was cut short, or the call interrupted; or 0.
   int exit_code() const { return exit_code_; }
 
+  // A line on standard output, behind what the cells have printed.
+  void Say(const std::string& text) { printer_.Say(text); }
+
+  // When all is written, or a signal has come. How the program ends then; `otherwise`, unless
+  // exit_code() says something else.
+  int WaitForReader(int otherwise) {
+    is_over_ = true;
+    if (!printer_.IsWritten()) foreground_.loop().Run();
+    if (foreground_.exit_code() != 0) return foreground_.exit_code();
+    return exit_code_ != 0 ? exit_code_ : otherwise;
+  }
+
  private:
   void OnFrame(const ordered_json& frame) {
     TellOf(frame, printer_);
+    if (printer_.WantsPause()) link_.Pause(true);
     if (TextIn(frame, "type") != "done") return;
     if (streams_) {
       ShowSaved(frame);
@@ -91,8 +106,14 @@ class SharedCall {
     foreground_.loop().Stop();
   }
 
+  void OnRoom() {
+    if (is_over_ && printer_.IsWritten()) return foreground_.loop().Stop();
+    link_.Pause(false);
+  }
+
   // The first Ctrl-C interrupts this call, the second leaves.
   void OnInterrupt() {
+    if (is_over_) return Leave(kExitInterrupted);
     if (exit_code_ != 0) {
       if (streams_) printer_.EndLine();
       Complain(
@@ -102,6 +123,9 @@ class SharedCall {
     }
     exit_code_ = kExitInterrupted;
     link_.Cancel(id_);
+    foreground_.loop().After(kReaderGrace, [this] {
+      if (!printer_.IsWritten()) Leave(exit_code_);
+    });
   }
 
   // The daemon sees that its client is gone, and cancels the call.
@@ -139,6 +163,7 @@ class SharedCall {
   Link link_;
   std::string id_;
   bool streams_ = false;
+  bool is_over_ = false;
   std::optional<ordered_json> done_;
   int exit_code_ = 0;
 };
@@ -199,20 +224,14 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
   if (std::optional<int> refused = ComplainIfRefused(*done)) return *refused;
   if (TextIn(*done, "status") == "running" && !options.json) {
     const std::string handle = TextIn((*done)["result"], "handle");
-    if (options.detach) {
-      std::printf("%s\n", handle.c_str());
-    } else {  // among the output of its cells
-      std::printf("[the call is still running; its handle is %s]\n", handle.c_str());
-    }
-    return kExitFine;
-  }
-  if (options.json) {
+    // Without --detach it stands among the output of its cells.
+    shared.Say(options.detach ? handle
+                              : "[the call is still running; its handle is " + handle + "]");
+  } else if (options.json) {
     AddClampNotes(opened, (*done)["result"]);
-    const int exit_code = ShowResult(*done, /*json=*/true);
-    return shared.exit_code() != 0 ? shared.exit_code() : exit_code;
+    shared.Say(TextOfResult(*done, /*json=*/true));
   }
-  if (shared.exit_code() != 0) return shared.exit_code();
-  return TextIn(*done, "status") == "ok" ? kExitFine : kExitFailed;
+  return shared.WaitForReader(ExitCodeOfResult(*done));
 }
 
 }  // namespace cellar::host

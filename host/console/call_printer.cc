@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -54,7 +55,7 @@ std::optional<std::string> SaveImage(const ArtifactStore& store, const wire::Mim
 
 }  // namespace
 
-CallPrinter::CallPrinter(std::function<void(int error)> on_output_lost, OnTerminal options)
+CallPrinter::CallPrinter(std::function<void(int error)> on_output_lost, Options options)
     : out_{STDOUT_FILENO, IsTerminal(STDOUT_FILENO), WantsColour(STDOUT_FILENO)},
       err_{STDERR_FILENO, IsTerminal(STDERR_FILENO), WantsColour(STDERR_FILENO)},
       share_a_line_((out_.is_terminal && err_.is_terminal) || IsSameFile(out_.fd, err_.fd)),
@@ -66,6 +67,32 @@ CallPrinter::CallPrinter(std::function<void(int error)> on_output_lost, OnTermin
         STDOUT_FILENO,
         PaneOptions{.lines = options_.lines, .hint = options_.hint, .colour = out_.has_colour});
   }
+  if (options_.foreground != nullptr) QueueOutput(*options_.foreground);
+}
+
+// Both in one where they go to the same place, so that they stay in order.
+void CallPrinter::QueueOutput(Foreground& foreground) {
+  if (!out_.is_terminal) {
+    out_queue_.emplace(foreground, out_.fd,
+                       OutputQueue::Events{.on_lost = [this](int error) { LoseOutput(error); },
+                                           .on_room = options_.on_room});
+    out_.queue = &*out_queue_;
+  }
+  if (err_.is_terminal) return;
+  if (out_.queue != nullptr && share_a_line_) {
+    err_.queue = out_.queue;
+    return;
+  }
+  err_queue_.emplace(foreground, err_.fd, OutputQueue::Events{.on_room = options_.on_room});
+  err_.queue = &*err_queue_;
+}
+
+bool CallPrinter::WantsPause() const {
+  return (out_queue_ && out_queue_->WantsPause()) || (err_queue_ && err_queue_->WantsPause());
+}
+
+bool CallPrinter::IsWritten() const {
+  return (!out_queue_ || out_queue_->empty()) && (!err_queue_ || err_queue_->empty());
 }
 
 CallPrinter::~CallPrinter() { StopTicking(); }
@@ -223,6 +250,7 @@ void CallPrinter::Print(Side& side, std::string_view text) {
 }
 
 void CallPrinter::Write(Side& side, std::string_view text) {
+  if (side.queue != nullptr) return side.queue->Write(text);
   if (!WriteAll(side.fd, text) && side.fd == STDOUT_FILENO) LoseOutput(errno);
 }
 

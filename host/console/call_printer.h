@@ -13,8 +13,10 @@
 
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
+#include "host/console/foreground.h"
 #include "host/console/inline_image.h"
 #include "host/console/output_pane.h"
+#include "host/console/output_queue.h"
 #include "host/console/status_tree.h"
 #include "host/console/terminal.h"
 #include "host/eval/call_runner.h"
@@ -24,16 +26,21 @@ namespace cellar::host {
 
 class CallPrinter : public CallObserver {
  public:
-  struct OnTerminal {
+  struct Options {
     EventLoop* loop = nullptr;              // for the lines that say how it is; or none
     const ArtifactStore* images = nullptr;  // for images the terminal cannot show; or none
-    size_t lines = 10;                      // of output that is not collapsed
+    size_t lines = 10;                      // on a terminal, of output that is not collapsed
     std::string hint = "a terminal shows the first and the last ones of a cell";
+    // Whose signals and time-outs do not wait for those who read what goes elsewhere; or none, and
+    // they do.
+    Foreground* foreground = nullptr;
+    // WantsPause() may have become false, and IsWritten() true.
+    std::function<void()> on_room;
   };
 
   // `on_output_lost` is called once, with the errno, when standard output can no longer be written;
   // or null.
-  CallPrinter(std::function<void(int error)> on_output_lost, OnTerminal options);
+  CallPrinter(std::function<void(int error)> on_output_lost, Options options);
   ~CallPrinter() override;
 
   // The cells of the call: each gets a line that says how it ended, unless it is the only one.
@@ -45,6 +52,9 @@ class CallPrinter : public CallObserver {
   void OnBackgroundText(Stream stream, std::string_view text) override { OnText(stream, text); }
   void OnDisplay(const wire::Display& display) override;
   void OnCellFinished(size_t index, const CellResult& result) override;
+  bool WantsPause() const override;
+  // Nothing waits for a reader.
+  bool IsWritten() const;
 
   // A cell of another begins, while somebody types: what it prints is shown, but nothing is drawn
   // twice.
@@ -66,6 +76,8 @@ class CallPrinter : public CallObserver {
   void PauseStatus(bool paused) { status_is_paused_ = paused; }
   // The terminal has another width.
   void OnResize();
+  // A line on standard output.
+  void Say(std::string_view text) { PrintLine(out_, text); }
   // A line of cellar's own.
   void Note(std::string_view text);
   // Says where the data is, unless an image of it has been shown or saved already.
@@ -78,6 +90,7 @@ class CallPrinter : public CallObserver {
     bool has_colour;
     bool at_line_start = true;
     TerminalFilter filter;
+    OutputQueue* queue = nullptr;  // or it is written at once
   };
 
   void OnStatus(const wire::Display& display);
@@ -87,6 +100,7 @@ class CallPrinter : public CallObserver {
   void PrintText(std::string_view text);
   void Print(Side& side, std::string_view text);
   void Write(Side& side, std::string_view text);
+  void QueueOutput(Foreground& foreground);
   void LoseOutput(int error);
   void SetAtLineStart(Side& side, bool at_line_start);
   // On a line of its own.
@@ -101,7 +115,9 @@ class CallPrinter : public CallObserver {
   Side err_;
   const bool share_a_line_;  // what the one has begun, the other goes on with
   std::function<void(int error)> on_output_lost_;
-  OnTerminal options_;
+  Options options_;
+  std::optional<OutputQueue> out_queue_;
+  std::optional<OutputQueue> err_queue_;
   ImageProtocol images_;
   std::optional<OutputPane> pane_;  // on a terminal that can
   bool shows_all_ = false;

@@ -22,6 +22,8 @@ class Foreground {
   // has another size; SIGTERM and SIGHUP end the loop at once.
   absl::Status WatchSignals(std::function<void()> on_interrupt,
                             std::function<void()> on_resize = nullptr);
+  // Readable when a signal has come that the loop has not seen to yet.
+  int signals() const { return signals_.get(); }
   // The program's exit code if a signal has ended the loop, or 0.
   int exit_code() const { return exit_code_; }
 

@@ -43,6 +43,7 @@ class RunningCall : public CallObserver {
   void OnBackgroundText(Stream stream, std::string_view text) override;
   void OnCellStarted(size_t index, const CallCell& cell) override;
   void OnCellFinished(size_t index, const CellResult& result) override;
+  bool WantsPause() const override { return observer != nullptr && observer->WantsPause(); }
 
   bool Holds(const std::string& session_id) const;
   // Its result waits for somebody to ask.

@@ -73,6 +73,8 @@ void LineStream::StopReading() {
   if (std::exchange(in_is_watched_, false)) loop_.Unwatch(in_.get());
 }
 
+void LineStream::PauseReading(bool paused) { loop_.Rewatch(in_.get(), paused ? 0u : EPOLLIN); }
+
 void LineStream::ReadSoon() {
   loop_.Post([this, alive = alive_] {
     if (!*alive || !reading_) return;

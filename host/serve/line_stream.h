@@ -43,6 +43,8 @@ class LineStream {
   // piece: the client wakes up once.
   void Send(std::string_view line);
   bool drained() const { return outbox_.empty(); }
+  // While paused nothing is read. What has been read is handed over all the same.
+  void PauseReading(bool paused);
   // Reads no more.
   void StopReading();
 

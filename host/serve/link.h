@@ -45,6 +45,8 @@ class Link : private LineStream::Listener {
   // Cancels what a request of that id has under way, or the call of that handle. It is told by the
   // last frame of that one.
   void Cancel(const std::string& call);
+  // While paused no frames come; the daemon keeps them.
+  void Pause(bool paused) { stream_.PauseReading(paused); }
   // For requests that have no answer.
   void Send(const nlohmann::ordered_json& request);
 

@@ -23,6 +23,8 @@ class CellObserver {
   virtual void OnDisplay(const wire::Display&) {}
   // Printed meanwhile by what an earlier cell started.
   virtual void OnBackgroundText(Stream, std::string_view) {}
+  // Whether prints are to wait, until Session::GoOn, because it cannot take more for now.
+  virtual bool WantsPause() const { return false; }
 };
 
 struct CellRequest {

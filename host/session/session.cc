@@ -23,6 +23,10 @@ Stream ToStream(wire::StreamId stream) {
   return stream == wire::StreamId::kStdout ? Stream::kStdout : Stream::kStderr;
 }
 
+bool WantsPause(const CellObserver* observer) {
+  return observer != nullptr && observer->WantsPause();
+}
+
 // Of one cell. The runtime sends a few short ones; a cell can make the channel carry any number.
 constexpr size_t kMaxNotices = 100;
 constexpr size_t kMaxNoticeBytes = 16u << 10;
@@ -258,12 +262,15 @@ void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text
     CellObserver* observer =
         cells_.outer != nullptr ? cells_.outer->request.observer : background_.observer();
     background_.AddText(ToStream(stream), text, observer);
-    if (background_.WantsPause() && worker_ != nullptr) worker_->PauseOutput(true);
+    const bool pause = background_.WantsPause() || WantsPause(observer);
+    if (pause && worker_ != nullptr) worker_->PauseOutput(true);
     return;
   }
+  CellObserver* observer = writer->request.observer;
   writer->log->AddText(ToStream(stream), text);
-  const bool pause = writer->log->WantsPause();
-  if (writer->request.observer != nullptr) writer->request.observer->OnText(ToStream(stream), text);
+  bool pause = writer->log->WantsPause();
+  if (observer != nullptr) observer->OnText(ToStream(stream), text);
+  pause |= WantsPause(observer);
   if (pause && worker_ != nullptr) worker_->PauseOutput(true);
 }
 
@@ -399,9 +406,9 @@ SinkOptions Session::OutputOptions() {
 }
 
 void Session::OnStorageProgress() {
-  bool wants_pause = background_.WantsPause();
+  bool wants_pause = background_.WantsPause() || WantsPause(background_.observer());
   for (const RunningCell* cell : cells_.All()) {
-    if (!cell->ended) wants_pause |= cell->log->WantsPause();
+    if (!cell->ended) wants_pause |= cell->log->WantsPause() || WantsPause(cell->request.observer);
   }
   if (worker_ != nullptr && !wants_pause) worker_->PauseOutput(false);
   // From the inside out: the outcome of the outer one is the last word.

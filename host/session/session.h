@@ -111,6 +111,9 @@ class Session : private WorkerListener, private BridgeListener {
   void RecountBackground(CellObserver& observer) const { background_.Recount(observer); }
   std::vector<CellOutput> TakeBackground() { return background_.Take(); }
 
+  // An observer that wanted a pause does so no more.
+  void GoOn() { OnStorageProgress(); }
+
   // Why there is nothing where a client could expect something, if no outcome has told it yet.
   const std::string& untold_loss() const { return untold_.why_empty(); }
 
