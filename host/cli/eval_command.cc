@@ -138,8 +138,8 @@ absl::StatusOr<Call> MakeCall(const EvalOptions& options) {
   return call;
 }
 
-// The tool as it is offered in this directory.
-int DescribeEval(const LaunchQuery& query) {
+// The tool as it is offered in this directory; `names_session`: with -s.
+int DescribeEval(const LaunchQuery& query, bool names_session) {
   absl::StatusOr<Launch> launch = PrepareLaunch(query);
   ToolOffer offer;
   if (absl::IsInvalidArgument(launch.status())) {  // a setting, and not a Python, is at fault
@@ -160,7 +160,7 @@ int DescribeEval(const LaunchQuery& query) {
       (*console)->RunLoop();
     }
   }
-  return WriteOut(DescribeTool(offer.mode, Printable(offer.reason)) + "\n");
+  return WriteOut(DescribeTool(offer.mode, Printable(offer.reason), names_session) + "\n");
 }
 
 int RunEval(const EvalOptions& options) {
@@ -168,7 +168,7 @@ int RunEval(const EvalOptions& options) {
                        .cwd = options.cwd,
                        .settings = options.settings,
                        .interpreter = options.interpreter};
-  if (options.describe) return DescribeEval(query);
+  if (options.describe) return DescribeEval(query, !options.session.empty());
   absl::StatusOr<Call> call = MakeCall(options);
   if (!call.ok()) return ComplainOf(call.status());
   if (!options.session.empty()) {
@@ -252,8 +252,10 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
                  "Leave the call running and print its handle, for cellar wait and cellar tail")
       ->needs(session);
   command->add_flag("--json", options->json, "Print the structured result instead of text");
-  command->add_flag("--describe", options->describe,
-                    "Print the tool's description for a model and the JSON Schema of its calls");
+  command->add_flag(
+      "--describe", options->describe,
+      "Print the tool's description for a model and the JSON Schema of its calls; with "
+      "-s, of calls that leave the session to you");
   for (const char* of_the_call : {"cells", "--file", "--timeout", "--cwd", "--env", "--title",
                                   "--mode", "--retry", "--reset"}) {
     request->excludes(command->get_option(of_the_call));

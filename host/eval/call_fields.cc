@@ -47,7 +47,8 @@ constexpr Field<CallDraft> kCallFields[] = {
     {.name = "owner",
      .kind = TextField<CallDraft>{[](CallDraft& d) -> std::string& { return d.call.owner; },
                                   ProblemOfName},
-     .description = "Who keeps the session open; it is closed when its last owner leaves."},
+     .description = "Who keeps the session open; it is closed when its last owner leaves.",
+     .use = FieldUse::kForPrograms},
     {.name = "retry",
      .kind = ChoiceField<CallDraft>{kRetries,
                                     [](CallDraft& d, size_t choice) {
@@ -60,7 +61,8 @@ constexpr Field<CallDraft> kCallFields[] = {
        return d.call.background_after;
      }},
      .description = "Seconds after which a call that still runs is answered with a handle and its "
-                    "output so far, and goes on."},
+                    "output so far, and goes on.",
+     .use = FieldUse::kForPrograms},
     {.name = "parent",
      .kind = TextField<CallDraft>{[](CallDraft& d) -> std::string& { return d.call.parent; },
                                   ProblemOfName},

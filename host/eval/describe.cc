@@ -42,14 +42,15 @@ std::string_view AdviceFor(ToolMode mode) {
 // The members of a field's schema, by its kind.
 class SchemaWriter {
  public:
-  explicit SchemaWriter(JsonWriter& json) : json_(json) {}
+  // `left_out` is a field that is not told of; or empty.
+  SchemaWriter(JsonWriter& json, std::string_view left_out) : json_(json), left_out_(left_out) {}
 
   template <typename Owner>
   void Write(std::span<const Field<Owner>> fields) {
     json_.Key("type").String("object");
     json_.Key("properties").BeginObject();
     for (const Field<Owner>& field : fields) {
-      if (field.use == FieldUse::kForPrograms) continue;
+      if (field.use == FieldUse::kForPrograms || field.name == left_out_) continue;
       json_.Key(field.name).BeginObject();
       json_.Key("description").String(field.description);
       if (field.use == FieldUse::kOlderShape) json_.Key("deprecated").Bool(true);
@@ -111,11 +112,12 @@ class SchemaWriter {
   }
 
   JsonWriter& json_;
+  const std::string_view left_out_;
 };
 
 }  // namespace
 
-std::string DescribeTool(ToolMode mode, std::string_view reason) {
+std::string DescribeTool(ToolMode mode, std::string_view reason, bool names_session) {
   const absl::string_view mode_name = ToolModeName(mode);
   std::string description(kDescription);
   description += AdviceFor(mode);
@@ -127,7 +129,7 @@ std::string DescribeTool(ToolMode mode, std::string_view reason) {
   if (!reason.empty()) json.Key("reason").String(reason);
   json.Key("description").String(description);
   json.Key("input_schema").BeginObject();
-  SchemaWriter(json).Write(CallFields());
+  SchemaWriter(json, names_session ? "session" : "").Write(CallFields());
   json.EndObject();
   json.EndObject();
   return json.Take();

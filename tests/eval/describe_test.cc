@@ -38,11 +38,20 @@ TEST(DescribeToolTest, GivesASchemaThatRequestsAreReadBy) {
   EXPECT_EQ(schema["properties"]["timeout"]["deprecated"], true);
   EXPECT_EQ(schema["properties"]["cells"]["items"]["required"], json({"code"}));
   const json example = Example(schema);
-  ASSERT_EQ(example.size(), 10u);
+  ASSERT_EQ(example.size(), 8u);
   const absl::StatusOr<Call> call = ParseCall(example.dump());
   ASSERT_TRUE(call.ok()) << call.status();
   EXPECT_EQ(call->cells[0].timeout, absl::Hours(1));
-  EXPECT_EQ(call->background_after, absl::Hours(24));
+}
+
+TEST(DescribeToolTest, AModelIsNotOfferedWhatItsProgramSets) {
+  const json offered = Described()["input_schema"]["properties"];
+  for (const char* name : {"owner", "background_after", "parent"}) {
+    EXPECT_FALSE(offered.contains(name)) << name;
+  }
+  EXPECT_TRUE(offered.contains("session"));
+  const json with_session = json::parse(DescribeTool(ToolMode::kBoth, "", /*names_session=*/true));
+  EXPECT_FALSE(with_session["input_schema"]["properties"].contains("session"));
 }
 
 TEST(DescribeToolTest, DescribesEveryField) {
