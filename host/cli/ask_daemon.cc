@@ -35,13 +35,20 @@ absl::StatusOr<ordered_json> AskDaemon(ordered_json request, std::string_view wh
   return client->ReceiveLastOf(request);
 }
 
-std::optional<int> ComplainIfRefused(const ordered_json& done) {
+std::optional<Refusal> RefusalIn(const ordered_json& done) {
   if (TextIn(done, "status") != "refused") return std::nullopt;
   const ordered_json error = done.value("error", ordered_json::object());
-  Complain(TextIn(error, "evalue"));
   const std::string ename = TextIn(error, "ename");
   const bool could_not = ename == "CannotRun" || ename == "Cancelled";
-  return could_not ? kExitCannotRun : kExitUsage;
+  return Refusal{.why = TextIn(error, "evalue"),
+                 .exit_code = could_not ? kExitCannotRun : kExitUsage};
+}
+
+std::optional<int> ComplainIfRefused(const ordered_json& done) {
+  const std::optional<Refusal> refusal = RefusalIn(done);
+  if (!refusal) return std::nullopt;
+  Complain(refusal->why);
+  return refusal->exit_code;
 }
 
 std::string TextOfResult(const ordered_json& done, bool json) {

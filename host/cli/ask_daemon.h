@@ -17,6 +17,12 @@ namespace cellar::host {
 absl::StatusOr<nlohmann::ordered_json> AskDaemon(nlohmann::ordered_json request,
                                                  std::string_view when_slow = {});
 
+// Why a request was refused, and the exit code that says so; nothing when it was not.
+struct Refusal {
+  std::string why;
+  int exit_code;
+};
+std::optional<Refusal> RefusalIn(const nlohmann::ordered_json& done);
 // What it says of a request that was refused is complained about; the exit code. Nothing when it
 // was not refused.
 std::optional<int> ComplainIfRefused(const nlohmann::ordered_json& done);

@@ -15,6 +15,7 @@
 #include "host/base/utf8.h"
 #include "host/cli/command_line.h"
 #include "host/cli/own_eval.h"
+#include "host/cli/refused_eval.h"
 #include "host/cli/shared_eval.h"
 #include "host/console/complain.h"
 #include "host/console/console.h"
@@ -170,11 +171,12 @@ int RunEval(const EvalOptions& options) {
                        .interpreter = options.interpreter};
   if (options.describe) return DescribeEval(query, !options.session.empty());
   absl::StatusOr<Call> call = MakeCall(options);
-  if (!call.ok()) return ComplainOf(call.status());
+  if (!call.ok()) return RefuseEval(call.status(), options.session, options.json);
   if (!options.session.empty()) {
     if (!call->session.empty() && call->session != options.session) {
-      return ComplainOf(absl::InvalidArgumentError("the request is for the session \"" +
-                                                   call->session + "\", and -s names another"));
+      const absl::Status other = absl::InvalidArgumentError(
+          "the request is for the session \"" + call->session + "\", and -s names another");
+      return RefuseEval(other, options.session, options.json);
     }
     call->session = options.session;
     return RunSharedEval(*call, {.env = query.env,

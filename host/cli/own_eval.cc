@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "host/cli/refused_eval.h"
 #include "host/console/call_desk.h"
 #include "host/console/call_printer.h"
 #include "host/console/complain.h"
@@ -107,6 +108,9 @@ class Evaluation {
       }
     } else {
       exit_code_ = ComplainOf(result.status());
+      result_ = CallResult{.status = CallStatus::kError,
+                           .session_id = session_,
+                           .refusal = std::string(result.status().message())};
     }
     if (session == nullptr) return desk_.Finish();
     // What exit handlers print comes after the last cell.
@@ -141,9 +145,9 @@ class Evaluation {
 int RunOwnEval(Call call, LaunchQuery query, bool json) {
   if (!call.cwd.empty()) query.cwd = call.cwd;
   absl::StatusOr<Launch> launch = PrepareLaunch(query);
-  if (!launch.ok()) return ComplainOf(launch.status());
+  if (!launch.ok()) return RefuseEval(launch.status(), call.session, json);
   absl::StatusOr<std::unique_ptr<Console>> console = Console::Create(*std::move(launch));
-  if (!console.ok()) return ComplainOf(console.status());
+  if (!console.ok()) return RefuseEval(console.status(), call.session, json);
   return Evaluation(*std::move(console), query, std::move(call), json).Run();
 }
 

@@ -8,6 +8,7 @@
 
 #include "host/cli/ask_daemon.h"
 #include "host/cli/opening.h"
+#include "host/cli/refused_eval.h"
 #include "host/console/call_printer.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
@@ -206,12 +207,14 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
   Call opened = call;
   absl::Status status = CheckOwner(call);
   if (status.ok()) status = NoteOpening(options, opened);
-  if (!status.ok()) return ComplainOf(status);
+  if (!status.ok()) return RefuseEval(status, call.session, options.json);
   // First, because Ctrl-C ends a client that waits for a daemon to start.
   absl::StatusOr<std::unique_ptr<Client>> client = DialOrStartDaemon(options.env);
   absl::StatusOr<std::unique_ptr<Foreground>> foreground = Foreground::Create();
-  if (!client.ok() || !foreground.ok())
-    return ComplainOf(client.ok() ? foreground.status() : client.status());
+  if (!client.ok() || !foreground.ok()) {
+    status = client.ok() ? foreground.status() : client.status();
+    return RefuseEval(status, call.session, options.json);
+  }
   for (const CallCell& cell : opened.cells) {
     if (!options.json && !cell.clamp_note.empty()) Complain(cell.clamp_note);
   }
@@ -219,9 +222,13 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
   absl::StatusOr<ordered_json> done = shared.Run(RequestFor(opened, options));
   if (!done.ok()) {
     if (shared.exit_code() != 0) return shared.exit_code();
-    return ComplainOf(done.status());
+    return RefuseEval(done.status(), call.session, options.json);
   }
-  if (std::optional<int> refused = ComplainIfRefused(*done)) return *refused;
+  if (const std::optional<Refusal> refusal = RefusalIn(*done)) {
+    Complain(refusal->why);
+    if (options.json) shared.Say(RefusedResult(call.session, refusal->why));
+    return shared.WaitForReader(refusal->exit_code);
+  }
   if (TextIn(*done, "status") == "running" && !options.json) {
     const std::string handle = TextIn((*done)["result"], "handle");
     // Without --detach it stands among the output of its cells.

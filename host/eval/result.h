@@ -31,6 +31,7 @@ struct CallResult {
   std::string session_reason;                    // a sentence, unless the state was kept
   std::vector<CellOutput> background;            // what earlier calls had started printed since
   std::vector<CellResult> cells;
+  std::string refusal;  // why there are none: the call was refused; or empty
 };
 
 // As in the JSON: "ok", "kept".

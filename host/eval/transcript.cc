@@ -207,6 +207,7 @@ void AddCellOfSeveral(const CellResult& cell, size_t number, size_t count, HtmlT
 }  // namespace
 
 std::string TranscriptOf(const CallResult& result) {
+  if (!result.refusal.empty()) return result.refusal;
   std::string text;
   HtmlTime html;
   const size_t count = result.cells.size();

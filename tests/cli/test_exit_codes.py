@@ -1,4 +1,5 @@
 """One mistake has one exit code, whichever command it is made with."""
+import json
 import os
 import subprocess
 import unittest
@@ -44,6 +45,16 @@ class ExitCodes(DaemonTest, NotebookRunTest):
     def test_a_cell_that_is_too_long(self):
         code, _, err = self.run_cellar("eval", "-", input=b"#" * ((64 << 20) + 1))
         self.assertEqual((code, err), (2, "cellar: reading standard input: more than 64 MiB\n"))
+
+    def test_a_refusal_is_a_result_for_programs(self):
+        unknown = b'{"nonsense": 1, "cells": [{"code": "1"}]}'
+        for code, command, request in ((2, ("--request", "-"), b"no JSON"), (2, ("--request", "-"), unknown),
+                                       (2, ("--cwd", "/no/such", "1"), b""), (2, ("--interpreter", "/no/such", "1"), b"")):
+            for session in ((), ("-s", "work")):
+                found, out, err = self.run_cellar("eval", "--json", *session, *command, input=request)
+                result = json.loads(out)
+                self.assertEqual((found, result["status"], result["cells"], result["background"]), (code, "error", [], []), command)
+                self.assertEqual((result["session"]["id"], err), ("".join(session[1:]), f"cellar: {result['text']}\n"))
 
     def test_a_session_name_that_would_not_stay_on_its_line(self):
         for name in ("a\nb", "\x1b[31m", "a\x7f", b"a\xff"):
