@@ -64,7 +64,7 @@ void AddJsonFlag(CLI::App& command, bool& json) {
 void AddWait(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<WaitOptions>();
   CLI::App* command = app.add_subcommand(
-      "wait", "Wait for a call of cellar eval --detach to end, and take its result");
+      "wait", "Wait for a call of cellar eval --detach to end, and show its result");
   AddCall(*command, options->call);
   AddJsonFlag(*command, options->json);
   command

@@ -23,7 +23,7 @@ absl::StatusOr<CallId> CallOf(std::string_view handle) {
 
 absl::Status NoSuchCall(std::string_view handle) {
   return absl::NotFoundError(
-      absl::StrCat("there is no call ", std::string(handle), ", or its result was taken already"));
+      absl::StrCat("there is no call ", std::string(handle), ", or its result is no longer kept"));
 }
 
 }  // namespace cellar::host

@@ -5,13 +5,36 @@
 #include <set>
 #include <utility>
 
+#include "host/base/clock.h"
 #include "host/eval/running_call.h"
 
 namespace cellar::host {
 namespace {
 
-// Of calls that ended in the background and that nobody has asked for yet; the oldest go first.
+// Of calls that ended in the background; those that ended first go first. The last one stays,
+// whatever its size.
 constexpr size_t kMaxOldResults = 64;
+constexpr size_t kMaxOldResultBytes = size_t{64} << 20;
+
+size_t BytesOf(const std::vector<CellOutput>& outputs) {
+  size_t bytes = 0;
+  for (const CellOutput& output : outputs) {
+    bytes += sizeof(output) + output.text.size() + output.metadata.size();
+    for (const wire::MimeEntry& entry : output.data) bytes += entry.data.size();
+  }
+  return bytes;
+}
+
+// About: what can be large.
+size_t BytesOf(const CallResult& result) {
+  size_t bytes = BytesOf(result.background);
+  for (const CellResult& cell : result.cells) {
+    bytes += sizeof(cell) + BytesOf(cell.outcome.outputs);
+    const std::optional<CellError>& error = cell.outcome.error;
+    if (error) bytes += error->evalue.size() + error->traceback.size();
+  }
+  return bytes;
+}
 
 }  // namespace
 
@@ -138,12 +161,15 @@ void CallService::Finish(RunningCall& call, absl::StatusOr<CallResult> result) {
     return done(std::move(result));
   }
   if (result.ok()) result->handle = HandleOf(call.id);
-  if (call.background->waiters.empty()) {
-    call.background->result = std::move(result);
-    return ForgetOldResults();
-  }
-  std::map<WaiterId, RunningCall::Waiter> waiters = std::move(call.background->waiters);
-  calls_.erase(call.id);
+  RunningCall::Background& background = *call.background;
+  std::map<WaiterId, RunningCall::Waiter> waiters = std::exchange(background.waiters, {});
+  background.result = result;
+  background.result_bytes = result.ok() ? BytesOf(*result) : 0;
+  background.ended = MonotonicNow();
+  background.was_waited_for = !waiters.empty();
+  call.call.cells.clear();  // their code
+  over_.push_back(call.id);
+  ForgetOldResults();
   for (auto& [number, waiter] : waiters) {
     loop_.Cancel(waiter.timer);
     waiter.done(result);
@@ -194,10 +220,10 @@ WaiterId CallService::Wait(CallId id, absl::Duration limit, ResultCallback done)
   RunningCall& call = *found->second;
   RunningCall::Background& background = *call.background;
   if (background.result) {
-    loop_.Post([done = std::move(done), result = *std::move(background.result)]() mutable {
+    background.was_waited_for = true;
+    loop_.Post([done = std::move(done), result = *background.result]() mutable {
       done(std::move(result));
     });
-    calls_.erase(found);
     return number;
   }
   RunningCall::Waiter& waiter = background.waiters[number];
@@ -226,10 +252,22 @@ absl::StatusOr<CallResult> CallService::Tail(CallId id) const {
   return call.is_over() ? *call.background->result : call.SoFar();
 }
 
+bool CallService::HasUnaskedResult(absl::Duration younger_than) const {
+  return std::ranges::any_of(over_, [&](CallId id) {
+    const RunningCall::Background& background = *calls_.at(id)->background;
+    return !background.was_waited_for && MonotonicNow() - background.ended < younger_than;
+  });
+}
+
 void CallService::ForgetOldResults() {
-  const auto is_over = [](const auto& call) { return call.second->is_over(); };
-  if (static_cast<size_t>(std::ranges::count_if(calls_, is_over)) <= kMaxOldResults) return;
-  calls_.erase(std::ranges::find_if(calls_, is_over));
+  size_t bytes = 0;
+  for (CallId id : over_) bytes += calls_.at(id)->background->result_bytes;
+  while (over_.size() > kMaxOldResults || (bytes > kMaxOldResultBytes && over_.size() > 1)) {
+    const auto oldest = calls_.find(over_.front());
+    bytes -= oldest->second->background->result_bytes;
+    calls_.erase(oldest);
+    over_.pop_front();
+  }
 }
 
 // Whether `waiting` cannot go on before a call that was made on behalf of `ancestor_of` has ended:

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -48,12 +49,14 @@ class CallService : private SessionListener {
   // Its client is gone: nobody hears of the call any more, and it is cancelled.
   void Abandon(CallId id);
 
-  // For calls in the background. Wait: the result, which is then forgotten, or the result so far
-  // once `limit` has passed. Tail: the result so far, at once.
+  // For calls in the background, whose results are kept until there are too many. Wait: the result,
+  // or the result so far once `limit` has passed. Tail: the result so far, at once.
   WaiterId Wait(CallId id, absl::Duration limit, ResultCallback done);
-  // Who waits is gone: the result is kept for others. Does nothing when the waiter has its answer.
+  // Who waits is gone. Does nothing when the waiter has its answer.
   void StopWaiting(WaiterId waiter);
   absl::StatusOr<CallResult> Tail(CallId id) const;
+  // Whether a call in the background has ended within that time and nobody has waited for it yet.
+  bool HasUnaskedResult(absl::Duration younger_than) const;
 
   // The call whose session has made that call to the host (BridgeCall::id), the innermost one when
   // others are nested in it; 0 when none runs there.
@@ -113,6 +116,7 @@ class CallService : private SessionListener {
   EventLoop& loop_;
   SessionRegistry& registry_;
   std::map<CallId, std::unique_ptr<RunningCall>> calls_;
+  std::deque<CallId> over_;  // those whose results are kept; the one that ended first is in front
   std::map<CallId, Visiting> visits_;
   std::multimap<std::string, SessionWatcher*> watchers_;  // by the session's id
   CallId next_id_ = 1;

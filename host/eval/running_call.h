@@ -1,4 +1,5 @@
-// One call from its submission until its result is taken. Stands between its cells and those who
+// One call from its submission until its result is delivered, or, of one in the background,
+// forgotten. Stands between its cells and those who
 // look at them: the client's observer, which may leave before the call is over, and whoever watches
 // the session. Decides nothing: CallService does.
 #pragma once
@@ -33,6 +34,9 @@ class RunningCall : public CallObserver {
   struct Background {
     std::map<WaiterId, Waiter> waiters;
     std::optional<absl::StatusOr<CallResult>> result;  // once it is over
+    size_t result_bytes = 0;                           // about
+    absl::Time ended;
+    bool was_waited_for = false;
   };
 
   RunningCall(CallId id, Call given, CallObserver* observer, ResultCallback done)
@@ -46,7 +50,7 @@ class RunningCall : public CallObserver {
   bool WantsPause() const override { return observer != nullptr && observer->WantsPause(); }
 
   bool Holds(const std::string& session_id) const;
-  // Its result waits for somebody to ask.
+  // Its result is kept for those who ask.
   bool is_over() const { return background != nullptr && background->result; }
 
   // Tells the watcher first what the cell that runs has done so far.

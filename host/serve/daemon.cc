@@ -26,6 +26,8 @@ constexpr size_t kMaxClients = 1000;
 // Between looks at whether it is still wanted; a daemon that follows waits longer for the lock.
 constexpr absl::Duration kMaxCheckPause = absl::Seconds(5);
 constexpr absl::Duration kAcceptPause = absl::Milliseconds(100);
+// So long the result of a call in the background waits for somebody to ask for it.
+constexpr absl::Duration kResultPatience = absl::Hours(24);
 
 absl::StatusOr<ucred> PeerOf(int socket) {
   ucred peer;
@@ -43,6 +45,7 @@ Daemon::Daemon(EventLoop& loop, SessionRegistry& registry, CallService& service,
                DaemonOptions options)
     : loop_(loop),
       registry_(registry),
+      service_(service),
       directory_(directory),
       log_(log),
       options_(std::move(options)),
@@ -133,7 +136,9 @@ void Daemon::OnLeft(const absl::Status& why) {
 }
 
 void Daemon::CheckIdle() {
-  if (server_.clients() > 0 || registry_.size() > 0) last_busy_ = MonotonicNow();
+  if (server_.clients() > 0 || registry_.size() > 0 || service_.HasUnaskedResult(kResultPatience)) {
+    last_busy_ = MonotonicNow();
+  }
   // What nobody can ask for any more is not kept, but calls in the background may run to their end.
   if (server_.clients() == 0 && !registry_.busy() && !CanBeFound())
     return End("its socket is gone");

@@ -1,6 +1,6 @@
 // Serves the line protocol on a Unix socket to all programs of one user, one daemon a user. Ends
-// when it has had neither sessions nor clients for a while, or when its socket or directory was
-// deleted and the last client has left.
+// when it has had neither sessions nor clients for a while, nor results that somebody may still
+// ask for, or when its socket or directory was deleted and the last client has left.
 //
 // Lives on the loop's thread.
 #pragma once
@@ -57,6 +57,7 @@ class Daemon {
 
   EventLoop& loop_;
   SessionRegistry& registry_;
+  CallService& service_;
   const RuntimeDirectory& directory_;
   LogFile& log_;
   DaemonOptions options_;

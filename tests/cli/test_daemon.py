@@ -260,8 +260,11 @@ class Sessions(DaemonTest):
         wait_until(lambda: "begun" in self.run_cellar("tail", handle)[1], "its output so far")
         self.assertIn("still running", self.run_cellar("wait", "--limit", "0.01", handle)[1])
         os.mkdir(gate)
-        self.assertEqual(self.run_cellar("wait", handle), (0, "begun\n'late'\n", ""))
-        self.assertEqual(self.run_cellar("wait", handle)[0], 2)
+        with open("/dev/full", "wb") as full:
+            self.assertEqual(self.start("wait", handle, stdout=full).wait(DEADLINE_S), 3)
+        for _ in range(2):
+            self.assertEqual(self.run_cellar("wait", handle), (0, "begun\n'late'\n", ""))
+        self.assertEqual(self.run_cellar("wait", "call-999")[0], 2)
 
     def test_a_detached_call_can_be_cancelled_while_it_runs_or_waits(self):
         running = self.run_in_session("--detach", "print('on', flush=True); import time; time.sleep(60)")[1].strip()
@@ -503,6 +506,17 @@ class Daemon(DaemonTest):
         self.run_cellar("close", "work")
         self.assertEqual(daemon.wait(DEADLINE_S), 0)
         self.assertFalse(os.path.exists(self.socket_path))
+
+    def test_it_stays_for_a_result_that_nobody_has_waited_for(self):
+        daemon = self.start("daemon", "run", "--idle-exit", str(0.3 * SLOWNESS))
+        wait_until(lambda: os.path.exists(self.socket_path), "the socket")
+        handle = self.run_in_session("--detach", "6 * 7")[1].strip()
+        wait_until(lambda: self.run_cellar("tail", handle)[1] == "42\n", "the end of the call")
+        self.run_cellar("close", "work")
+        with self.assertRaises(subprocess.TimeoutExpired):
+            daemon.wait(SLOWNESS)
+        self.assertEqual(self.run_cellar("wait", handle), (0, "42\n", ""))
+        self.assertEqual(daemon.wait(DEADLINE_S), 0)
 
     def test_a_daemon_of_another_version_hands_over_when_it_holds_nothing(self):
         os.mkdir(self.directory, 0o700)

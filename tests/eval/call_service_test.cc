@@ -278,7 +278,8 @@ TEST_F(CallServiceTest, LeavesALongCallToRunInTheBackground) {
   EXPECT_EQ(result->status, CallStatus::kOk);
   EXPECT_EQ(ValueOf(*result), "42");
 
-  EXPECT_EQ(service_->Tail(call->id).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ValueOf(*service_->Tail(call->id)), "42");
+  EXPECT_FALSE(service_->HasUnaskedResult(absl::Hours(1)));
   EXPECT_FALSE(CallOf("call-x").ok());
 }
 
@@ -295,6 +296,32 @@ TEST_F(CallServiceTest, AResultIsKeptWhenTheOneWhoWaitedForItHasGone) {
   RunUntil([&] { return service_->Tail(call->id)->status == CallStatus::kOk; });
   EXPECT_EQ(ValueOf(*service_->Tail(call->id)), "42");
   EXPECT_FALSE(is_told);
+}
+
+TEST_F(CallServiceTest, TheResultsThatAreForgottenAreThoseThatEndedFirst) {
+  const auto leave = [&](const std::string& session, const std::string& code) {
+    auto call = Submit(
+        {.session = session, .background_after = absl::ZeroDuration(), .cells = {{.code = code}}});
+    EXPECT_EQ(Finish(*call)->status, CallStatus::kRunning);
+    return call->id;
+  };
+  const auto is_over = [&](CallId id) {
+    const absl::StatusOr<CallResult> so_far = service_->Tail(id);
+    return !so_far.ok() || so_far->status != CallStatus::kRunning;
+  };
+  const CallId slow =
+      leave("slow", "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)\n'slow'");
+  std::vector<CallId> quick;
+  for (int i = 0; i < 64; ++i) {
+    quick.push_back(leave("quick", std::to_string(i)));
+    RunUntil([&] { return is_over(quick.back()); });
+  }
+  EXPECT_TRUE(service_->HasUnaskedResult(absl::Hours(1)));
+  std::ofstream(directory_ / "go") << "";
+  RunUntil([&] { return is_over(slow); });
+  EXPECT_EQ(ValueOf(*service_->Tail(slow)), "'slow'");
+  EXPECT_FALSE(service_->Tail(quick.front()).ok());
+  EXPECT_EQ(ValueOf(*service_->Tail(quick[1])), "1");
 }
 
 TEST_F(CallServiceTest, ACallOfNoParentIsRefusedUnlessItIsAbandonedFirst) {
