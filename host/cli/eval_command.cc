@@ -36,7 +36,7 @@ struct EvalOptions {
   std::string session;  // of the daemon; empty: one of this command's own
   bool detach = false;
   std::string request;  // a file, or "-"
-  double timeout = 30;
+  std::optional<double> timeout;
   std::string cwd;
   std::string interpreter;
   std::vector<std::string> environment;
@@ -96,7 +96,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadSources(
 }
 
 absl::StatusOr<Call> CallFromArguments(const EvalOptions& options) {
-  CELLAR_RETURN_IF_ERROR(CheckTimeout(options.timeout));
+  CELLAR_RETURN_IF_ERROR(CheckTimeout(options.timeout.value_or(0)));
   Call call = {.cwd = options.cwd, .mode = options.mode, .retry = options.retry};
   for (const std::string& entry : options.environment) {
     call.environment.push_back(ParseEnvironment(entry));
@@ -107,7 +107,8 @@ absl::StatusOr<Call> CallFromArguments(const EvalOptions& options) {
   CELLAR_ASSIGN_OR_RETURN(auto sources, ReadSources(options));
   for (auto& [code, title] : sources) {
     CallCell cell = {.code = std::move(code), .title = std::move(title)};
-    SetTimeout(options.timeout, cell);
+    // Who leaves a call running has no need of it soon.
+    if (options.timeout || options.detach) SetTimeout(options.timeout.value_or(0), cell);
     CELLAR_RETURN_IF_ERROR(ValidateCell(cell, call.cells.size()));
     call.cells.push_back(std::move(cell));
   }
@@ -208,7 +209,8 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
       ->add_option(
           "--timeout", options->timeout,
           "Seconds without progress after which a cell is interrupted (1 to 3600, 0 = never; "
-          "default 30)")
+          "default 30, with --detach 0). Progress is log(), phase() and what helpers and tools do; "
+          "prints are none")
       ->option_text("SECONDS");
   command->add_option("--cwd", options->cwd, "Directory the cells run in")->option_text("DIR");
   command
@@ -248,11 +250,14 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
       ->excludes(session)  // which has the settings of its daemon and its directory
       ->allow_extra_args(false)
       ->option_text("KEY=VALUE");
-  command->add_flag("--reset", options->reset, "Start with no variables");
+  // The text keeps CLI11 from naming here what it excludes.
+  command->add_flag("--reset", options->reset, "Start with no variables")->option_text(" ");
   command
       ->add_flag("--detach", options->detach,
-                 "Leave the call running and print its handle, for cellar wait and cellar tail")
-      ->needs(session);
+                 "Leave the call running, without a time-out unless --timeout gives one, and print "
+                 "its handle, for cellar wait and cellar tail; needs -s")
+      ->needs(session)
+      ->option_text(" ");
   command->add_flag("--json", options->json, "Print the structured result instead of text");
   command->add_flag(
       "--describe", options->describe,
