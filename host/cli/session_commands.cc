@@ -32,23 +32,34 @@ std::string Age(int64_t seconds) {
   return std::to_string(seconds / 60) + " min";
 }
 
+// What it does, and for how long.
+std::string StateOf(const ordered_json& session) {
+  const std::string age = Age(NumberIn(session, "idle_s"));
+  if (!FlagIn(session, "busy")) return "idle " + age;
+  const std::string call = TextIn(session, "call");
+  return "busy " + (call.empty() ? "" : call + ", ") + age;
+}
+
 // A session's line, in columns.
 std::vector<std::string> ColumnsOf(const ordered_json& session) {
-  std::string owners;
-  for (const ordered_json& owner : session.value("owners", ordered_json::array())) {
-    owners += (owners.empty() ? "  owned by " : ", ") + owner.get<std::string>();
-  }
   std::string snapshots;
   for (const ordered_json& cell : session.value("snapshots", ordered_json::array())) {
-    snapshots += (snapshots.empty() ? "  rewinds to " : ", ") + cell.dump();
+    snapshots += (snapshots.empty() ? "rewinds to before cell " : ", ") + cell.dump();
   }
-  const std::string cells = std::to_string(NumberIn(session, "cells_run"));
-  return {Printable(TextIn(session, "id")),
-          FlagIn(session, "busy") ? "busy" : "idle " + Age(NumberIn(session, "idle_s")),
-          cells + (cells == "1" ? " cell" : " cells"),
-          std::to_string(NumberIn(session, "memory_bytes") >> 20) + " MiB",
-          Printable(TextIn(session, "cwd")),
-          Printable(TextIn(session, "interpreter") + snapshots + owners)};
+  std::string owners;
+  for (const ordered_json& owner : session.value("owners", ordered_json::array())) {
+    owners += (owners.empty() ? "owned by " : ", ") + owner.get<std::string>();
+  }
+  std::vector<std::string> columns = {
+      Printable(TextIn(session, "id")),
+      StateOf(session),
+      std::to_string(NumberIn(session, "cells_run")),
+      std::to_string(NumberIn(session, "memory_bytes") >> 20) + " MiB",
+      Printable(TextIn(session, "cwd")),
+      Printable(TextIn(session, "interpreter"))};
+  const std::string more = snapshots + (snapshots.empty() || owners.empty() ? "" : "; ") + owners;
+  if (!more.empty()) columns.push_back(Printable(more));
+  return columns;
 }
 
 int ListSessions(bool json) {
@@ -61,7 +72,9 @@ int ListSessions(bool json) {
     writer.Json(sessions.dump());
     return WriteOut(writer.Take() + "\n");
   }
-  std::vector<std::vector<std::string>> rows;
+  if (sessions.empty()) return WriteOut("no sessions\n");
+  std::vector<std::vector<std::string>> rows = {
+      {"SESSION", "STATE", "CELLS", "MEMORY", "DIRECTORY", "PYTHON"}};
   for (const ordered_json& session : sessions) rows.push_back(ColumnsOf(session));
   PrintTable(rows);
   return kExitFine;
@@ -124,8 +137,8 @@ void AddRewind(CLI::App& app, int* exit_code) {
   command
       ->add_option(
           "cell", options->cell,
-          "One of those that cellar sessions lists after \"rewinds to\"; without it, the newest "
-          "of them that takes the last cell back")
+          "One of those that cellar sessions lists after \"rewinds to before cell\"; without it, "
+          "the newest of them that takes the last cell back")
       ->option_text("N");
   command->callback([options, exit_code] { *exit_code = Move(*options, {{"type", "rewind"}}); });
 }
@@ -144,8 +157,7 @@ void AddBranch(CLI::App& app, int* exit_code) {
   command
       ->add_option("cell", options->cell,
                    "Go on from before that cell, one that cellar sessions lists after \"rewinds "
-                   "to\"; without "
-                   "it, from now")
+                   "to before cell\"; without it, from now")
       ->option_text("N");
   command->callback([options, exit_code] {
     *exit_code = Move(*options, {{"type", "branch"}, {"new_session", options->branch}});

@@ -304,6 +304,16 @@ CallId CallService::CallWithTicket(TicketId ticket) const {
   return 0;
 }
 
+CallId CallService::HolderOf(const SessionKey& session) const {
+  for (const auto& [id, call] : calls_) {
+    if (call->hold && call->hold->key() == session) return id;
+  }
+  for (const auto& [id, visiting] : visits_) {
+    if (visiting.visit.session == session.id) return id;
+  }
+  return 0;
+}
+
 CallId CallService::CallerOf(uint64_t bridge_call) const {
   CallId newest = 0;  // for what a thread asks whose cell has ended
   for (const auto& [id, call] : calls_) {

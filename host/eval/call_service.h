@@ -58,6 +58,9 @@ class CallService : private SessionListener {
   // Whether a call in the background has ended within that time and nobody has waited for it yet.
   bool HasUnaskedResult(absl::Duration younger_than) const;
 
+  // The call, or the visit, that has that session now; 0 when none has.
+  CallId HolderOf(const SessionKey& session) const;
+
   // The call whose session has made that call to the host (BridgeCall::id), the innermost one when
   // others are nested in it; 0 when none runs there.
   CallId CallerOf(uint64_t bridge_call) const;

@@ -15,12 +15,14 @@ absl::Status NoSuchSession(const std::string& session) {
   return absl::NotFoundError(absl::StrCat("there is no session \"", session, "\""));
 }
 
-void WriteSession(const SessionInfo& info, JsonWriter& json) {
+void WriteSession(const SessionInfo& info, CallId holder, JsonWriter& json) {
   json.BeginObject();
   json.Key("id").String(info.key.id);
   json.Key("cwd").String(info.key.cwd);
   json.Key("interpreter").String(info.key.interpreter);
   json.Key("busy").Bool(info.busy);
+  json.Key("call");
+  holder != 0 ? json.String(HandleOf(holder)) : json.Null();
   json.Key("waiting").Number(static_cast<int64_t>(info.waiting));
   json.Key("cells_run").Number(static_cast<int64_t>(info.cells_run));
   json.Key("snapshots").BeginArray();
@@ -107,7 +109,9 @@ void Connection::Do(const RequestId& id, SessionsRequest) {
   server_.registry_.List(Later<Infos>([this, id](Infos infos) {
     Frame frame = BeginDone(id, "ok");
     frame.Key("sessions").BeginArray();
-    for (const SessionInfo& info : infos) WriteSession(info, frame.json());
+    for (const SessionInfo& info : infos) {
+      WriteSession(info, server_.service_.HolderOf(info.key), frame.json());
+    }
     frame.json().EndArray();
     Send(frame.Take());
   }));

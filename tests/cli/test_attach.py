@@ -253,7 +253,7 @@ class Prompt(AttachTest):
     def test_undo_asks_before_it_ends_the_cell_of_another(self):
         screen = self.screen()
         screen.enter("x = 1", "In [2]:")
-        wait_until(lambda: "rewinds to 2" in self.sessions(), "a snapshot")
+        wait_until(lambda: "rewinds to before cell 2" in self.sessions(), "a snapshot")
         other = self.start_cell(f"x = 2; {SLEEP}")
         screen.wait_for("\non\nwork In [2]:")
         question = f"work In [2]:\nend the cell of eval, process {other.pid}? [y/N]"
@@ -269,10 +269,10 @@ class Prompt(AttachTest):
 
     def test_cells_of_others_are_taken_back_only_after_a_question(self):
         self.run_in_session("x = 1")
-        wait_until(lambda: "rewinds to 2" in self.sessions(), "a snapshot")
+        wait_until(lambda: "rewinds to before cell 2" in self.sessions(), "a snapshot")
         screen = self.screen(at="work In [2]:")
         screen.enter("x = 2", "In [3]:")
-        wait_until(lambda: "rewinds to 2, 3" in self.sessions(), "a snapshot")
+        wait_until(lambda: "rewinds to before cell 2, 3" in self.sessions(), "a snapshot")
         screen.enter("x = 3", "In [4]:")
         screen.enter(":undo", "cellar: the state is that of before cell 3\nwork In [3]:")  # one's own
         self.run_in_session("x = 4")

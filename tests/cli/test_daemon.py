@@ -178,15 +178,15 @@ class Sessions(DaemonTest):
         self.assertRegex(out, r"^(1\n)?\[the call is still running; its handle is call-\d+\]\n$")
 
     def test_sessions_are_listed_reset_interrupted_and_closed(self):
-        self.assertEqual(self.run_cellar("sessions"), (0, "", ""))
+        self.assertEqual(self.run_cellar("sessions"), (0, "no sessions\n", ""))
         self.run_in_session("x = 1")
         code, out, err = self.run_cellar("sessions")
-        self.assertRegex(out, r"^work  idle \d+ s  1 cell  \d+ MiB  /\S*  /\S*")
+        self.assertRegex(out, r"^SESSION  STATE +CELLS  MEMORY +DIRECTORY +PYTHON\nwork     idle \d+ s  1      \d+ MiB +/\S* +/\S*")
         self.run_in_session("x = 2")
         self.run_cellar("branch", "work", "another")
         table = self.run_cellar("sessions")[1].splitlines()
-        self.assertEqual(len(table), 2)
-        self.assertEqual(len({line.index("idle") for line in table}), 1)
+        self.assertEqual(len(table), 3)
+        self.assertEqual(len({line.index("idle") for line in table[1:]} | {table[0].index("STATE")}), 1)
         self.run_cellar("close", "another")
         listed = json.loads(self.run_cellar("sessions", "--json")[1])
         self.assertEqual([s["id"] for s in listed], ["work"])
@@ -194,11 +194,13 @@ class Sessions(DaemonTest):
         self.assertIn("NameError", self.run_in_session("x")[2])
         running = self.start("eval", "-s", "work", "import time; print('on', flush=True); time.sleep(60)")
         self.assertEqual(running.stdout.readline(), b"on\n")
+        call = json.loads(self.run_cellar("sessions", "--json")[1])[0]["call"]
+        self.assertRegex(self.run_cellar("sessions")[1], rf"\nwork     busy {call}, \d+ s  ")
         self.assertEqual(self.run_cellar("interrupt", "work"), (0, "", ""))
         self.assertEqual(running.wait(DEADLINE_S), 1)
         self.assertEqual(self.run_cellar("interrupt", "work"), (0, "no cell was running\n", ""))
         self.assertEqual(self.run_cellar("close", "work"), (0, "", ""))
-        self.assertEqual(self.run_cellar("sessions"), (0, "", ""))
+        self.assertEqual(self.run_cellar("sessions"), (0, "no sessions\n", ""))
         self.assertEqual(self.run_cellar("close", "work"), (2, "", 'cellar: there is no session "work"\n'))
 
     def test_all_sessions_of_a_name_are_closed_and_counted(self):
