@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -102,9 +101,9 @@ class Evaluation {
       }
       result_ = *std::move(result);
       if (!json_) {
-        const auto not_run = std::ranges::count(result_->cells, CellRunStatus::kNotRun,
-                                                [](const auto& cell) { return cell.status; });
-        printer_.NoteNotRun(result_->cells.size(), static_cast<size_t>(not_run));
+        std::vector<CellRunStatus> cells;
+        for (const CellResult& cell : result_->cells) cells.push_back(cell.status);
+        printer_.NoteNotRun(cells);
       }
     } else {
       exit_code_ = ComplainOf(result.status());

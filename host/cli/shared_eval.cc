@@ -1,6 +1,5 @@
 #include "host/cli/shared_eval.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -49,6 +48,12 @@ ordered_json RequestFor(const Call& call, const SharedEvalOptions& options) {
                                 {"reset", cell.reset}});
   }
   return request;
+}
+
+CellRunStatus CellRunStatusOf(const std::string& name) {
+  if (name == "not_run") return CellRunStatus::kNotRun;
+  if (name == "error") return CellRunStatus::kError;
+  return name == "cancelled" ? CellRunStatus::kCancelled : CellRunStatus::kComplete;
 }
 
 // One call, from its request to its last frame.
@@ -152,10 +157,11 @@ class SharedCall {
   void NoteNotRun(const ordered_json& done) {
     if (TextIn(done, "status") == "running") return;
     const ordered_json result = done.value("result", ordered_json::object());
-    const ordered_json cells = result.value("cells", ordered_json::array());
-    const auto not_run = std::ranges::count_if(
-        cells, [](const ordered_json& cell) { return TextIn(cell, "status") == "not_run"; });
-    printer_.NoteNotRun(cells.size(), static_cast<size_t>(not_run));
+    std::vector<CellRunStatus> cells;
+    for (const ordered_json& cell : result.value("cells", ordered_json::array())) {
+      cells.push_back(CellRunStatusOf(TextIn(cell, "status")));
+    }
+    printer_.NoteNotRun(cells);
   }
 
   Foreground& foreground_;

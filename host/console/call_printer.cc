@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -210,7 +211,7 @@ void CallPrinter::PrintVerdict(const CellOutcome& outcome) {
   if (!label.empty()) {
     PrintLine(out_, label + ": " + VerdictOn(outcome) + ", " + SpokenDuration(outcome.duration),
               kDim);
-  } else if (outcome.duration >= kWorthTelling) {
+  } else if (outcome.duration >= kWorthTelling && outcome.state_detail.empty()) {
     PrintLine(out_, "took " + SpokenDuration(outcome.duration), kDim);
   }
 }
@@ -225,10 +226,20 @@ void CallPrinter::Note(std::string_view text) {
   PrintLine(err_, "cellar: " + Printable(text), kDim);
 }
 
-void CallPrinter::NoteNotRun(size_t cells, size_t not_run) {
-  if (not_run == 0 || not_run >= cells) return;
-  Note("cell " + std::to_string(cells - not_run) + " of " + std::to_string(cells) + " failed; " +
-       std::to_string(not_run) + (not_run == 1 ? " was not run" : " were not run"));
+void CallPrinter::NoteNotRun(const std::vector<CellRunStatus>& cells) {
+  const auto not_run = static_cast<size_t>(std::ranges::count(cells, CellRunStatus::kNotRun));
+  if (not_run == 0 || not_run == cells.size()) return;
+  const CellRunStatus last = cells[cells.size() - not_run - 1];
+  std::string note =
+      "cell " + std::to_string(cells.size() - not_run) + " of " + std::to_string(cells.size());
+  if (last == CellRunStatus::kError) {
+    note += " failed; ";
+  } else if (last == CellRunStatus::kCancelled) {
+    note += " was interrupted; ";
+  } else {  // the interrupt came, and it ended all the same
+    note = "interrupted after " + note + "; ";
+  }
+  Note(note + std::to_string(not_run) + (not_run == 1 ? " was not run" : " were not run"));
 }
 
 void CallPrinter::NoteSaved(const SavedData& data) {

@@ -45,8 +45,8 @@ class CallPrinter : public CallObserver {
 
   // The cells of the call: each gets a line that says how it ended, unless it is the only one.
   void Plan(const std::vector<CallCell>& cells) { tree_.Plan(cells); }
-  // The last `not_run` cells of a call were not, because the one before them failed.
-  void NoteNotRun(size_t cells, size_t not_run);
+  // Says how many of the last cells were not run, and what became of the one before them.
+  void NoteNotRun(const std::vector<CellRunStatus>& cells);
   void OnCellStarted(size_t index, const CallCell& cell) override;
   void OnText(Stream stream, std::string_view text) override;
   void OnBackgroundText(Stream stream, std::string_view text) override { OnText(stream, text); }

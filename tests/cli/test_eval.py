@@ -31,6 +31,15 @@ class EvalText(ProgramTest):
                               "ZeroDivisionError: division by zero\n"
                               "cellar: cell 2 of 3 failed; 1 was not run\n")
 
+    def test_a_cell_that_ends_in_spite_of_an_interrupt_has_not_failed(self):
+        process = self.start("eval", "import time\ntry: print('on', flush=True); time.sleep(60)\nexcept KeyboardInterrupt: pass",
+                             "print('never')")
+        self.assertEqual(process.stdout.readline(), b"on\n")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        self.assertEqual((process.returncode, out), (130, b""))
+        self.assertIn(b"cellar: interrupted after cell 1 of 2; 1 was not run\n", err)
+
     def test_a_file_is_one_cell(self):
         with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
             file.write("x = 20\nx + 1\n")
