@@ -44,7 +44,7 @@ ordered_json RequestFor(const Call& call, const SharedEvalOptions& options) {
   for (const CallCell& cell : call.cells) {
     request["cells"].push_back({{"code", cell.code},
                                 {"title", cell.title},
-                                {"timeout", absl::ToDoubleSeconds(cell.timeout)},
+                                {"timeout", cell.given_timeout},
                                 {"reset", cell.reset}});
   }
   return request;
@@ -175,18 +175,6 @@ class SharedCall {
   int exit_code_ = 0;
 };
 
-// The request has the time-outs that are allowed, so that the daemon knows of no others.
-void AddClampNotes(const Call& call, ordered_json& result) {
-  ordered_json& cells = result["cells"];
-  if (!cells.is_array() || cells.size() != call.cells.size()) return;
-  for (size_t i = 0; i < call.cells.size(); ++i) {
-    const std::string& note = call.cells[i].clamp_note;
-    if (note.empty() || !cells[i].is_object()) continue;
-    cells[i]["notices"].push_back(note);
-    result["text"] = TextIn(result, "text") + "\n[" + note + "]";
-  }
-}
-
 // An owner stays for as long as its client is connected, which here is until the call is over.
 absl::Status CheckOwner(const Call& call) {
   if (call.owner.empty()) return absl::OkStatus();
@@ -221,9 +209,6 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
     status = client.ok() ? foreground.status() : client.status();
     return RefuseEval(status, call.session, options.json);
   }
-  for (const CallCell& cell : opened.cells) {
-    if (!options.json && !cell.clamp_note.empty()) Complain(cell.clamp_note);
-  }
   SharedCall shared(**foreground, (*client)->socket(), options.env, opened.cells);
   absl::StatusOr<ordered_json> done = shared.Run(RequestFor(opened, options));
   if (!done.ok()) {
@@ -241,7 +226,6 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
     shared.Say(options.detach ? handle
                               : "[the call is still running; its handle is " + handle + "]");
   } else if (options.json) {
-    AddClampNotes(opened, (*done)["result"]);
     shared.Say(TextOfResult(*done, /*json=*/true));
   }
   return shared.WaitForReader(ExitCodeOfResult(*done));

@@ -24,6 +24,7 @@ void SetTimeout(double seconds, CallCell& cell) {
                          : std::isnan(seconds) ? kMinTimeout
                                                : std::clamp(seconds, kMinTimeout, kMaxTimeout);
   cell.timeout = absl::Seconds(allowed);
+  cell.given_timeout = seconds;
   cell.clamp_note = allowed == seconds
                         ? ""
                         : absl::StrCat("timeout ", seconds, " s was clamped to ", allowed, " s");

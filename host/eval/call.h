@@ -23,6 +23,7 @@ struct CallCell {
   std::string code;  // UTF-8
   std::string title;
   absl::Duration timeout = absl::Seconds(30);  // of inactivity; zero = none
+  double given_timeout = 30;                   // in seconds, before it was clamped
   bool reset = false;                          // a fresh namespace before this cell
   std::string clamp_note;                      // "timeout 9999 s was clamped to 3600 s", or empty
 };

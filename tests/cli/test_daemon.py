@@ -177,6 +177,14 @@ class Sessions(DaemonTest):
         self.assertEqual((code, err), (0, ""))
         self.assertRegex(out, r"^(1\n)?\[the call is still running; its handle is call-\d+\]\n$")
 
+    def test_a_time_out_that_was_clamped_is_said_with_its_cell(self):
+        request = b'{"cells": [{"code": "print(1)", "timeout": 9999}, {"code": "print(2)"}]}'
+        result = json.loads(self.run_in_session("--request", "-", "--json", input=request)[1])
+        note = "timeout 9999 s was clamped to 3600 s"
+        self.assertEqual(result["text"], f"[1/2]\n1\n[{note}]\n[2/2]\n2")
+        self.assertEqual([cell["notices"] for cell in result["cells"]], [[note], []])
+        self.assertEqual(self.run_in_session("--request", "-", input=request), (0, "1\n2\n", f"cellar: {note}\n"))
+
     def test_sessions_are_listed_reset_interrupted_and_closed(self):
         self.assertEqual(self.run_cellar("sessions"), (0, "no sessions\n", ""))
         self.run_in_session("x = 1")
