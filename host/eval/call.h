@@ -52,8 +52,10 @@ struct Call {
 // only. Strict: an InvalidArgument names every field that is wrong by its path, and what was
 // expected.
 absl::StatusOr<Call> ParseCall(std::string_view json);
-// The same for a document that ParseStrictJson has read.
-absl::StatusOr<Call> CallFromJson(const nlohmann::json& document);
+// The same for a document that ParseStrictJson has read, and of which the fields `taken` have been
+// taken out.
+absl::StatusOr<Call> CallFromJson(const nlohmann::json& document,
+                                  const std::vector<std::string>& taken = {});
 
 // What ParseCall asks of a cell, for cells that came another way: a known language, code that is
 // not blank, UTF-8 without NUL. `index` is the cell's place in the call, for the message.

@@ -29,6 +29,8 @@ std::string NameOf(const json& value) {
 // Reads a document into a draft and collects what is wrong with it.
 class DraftReader {
  public:
+  explicit DraftReader(const std::vector<std::string>& taken) : taken_(taken) {}
+
   void ReadCall(const json& document, CallDraft& draft) {
     ReadObject(document, "", CallFields(), draft);
     if (draft.reset_first_cell && !draft.call.cells.empty()) draft.call.cells[0].reset = true;
@@ -76,8 +78,9 @@ class DraftReader {
   void AddUnknown(const std::string& path, const std::string& name,
                   std::span<const Field<Owner>> fields) {
     const auto add_name = [](std::string* text, const Field<Owner>& field) { *text += field.name; };
-    Add(PathOf(path, name),
-        absl::StrCat("unknown field; known are ", absl::StrJoin(fields, ", ", add_name)));
+    std::string known = absl::StrJoin(fields, ", ", add_name);
+    if (path.empty() && !taken_.empty()) absl::StrAppend(&known, ", ", absl::StrJoin(taken_, ", "));
+    Add(PathOf(path, name), absl::StrCat("unknown field; known are ", known));
   }
 
   template <typename Owner>
@@ -165,6 +168,7 @@ class DraftReader {
     }
   }
 
+  const std::vector<std::string>& taken_;
   std::vector<std::string> problems_;
   size_t problem_count_ = 0;
 };
@@ -176,9 +180,9 @@ absl::StatusOr<Call> ParseCall(std::string_view text) {
   return CallFromJson(document);
 }
 
-absl::StatusOr<Call> CallFromJson(const json& document) {
+absl::StatusOr<Call> CallFromJson(const json& document, const std::vector<std::string>& taken) {
   CallDraft draft;
-  DraftReader reader;
+  DraftReader reader(taken);
   reader.ReadCall(document, draft);
   CELLAR_RETURN_IF_ERROR(reader.status());
   return std::move(draft.call);

@@ -43,6 +43,8 @@ class FieldReader {
   // Any value; null when it is not there.
   nlohmann::json Value(const char* name);
 
+  // Those that somebody has asked for.
+  const std::vector<std::string>& known() const { return known_; }
   void Add(std::string_view name, const std::string& problem);
   absl::Status problem() const;
   // Also when a field is left that nobody took.

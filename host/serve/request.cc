@@ -32,7 +32,7 @@ absl::StatusOr<What> ReadEval(json& request) {
   const std::string interpreter = fields.Text("interpreter");
   SessionOpening opening = fields.Opening();
   CELLAR_RETURN_IF_ERROR(fields.problem());
-  CELLAR_ASSIGN_OR_RETURN(eval.call, CallFromJson(request));
+  CELLAR_ASSIGN_OR_RETURN(eval.call, CallFromJson(request, fields.known()));
   if (!by.empty()) eval.call.by = by;
   eval.call.interpreter = interpreter;
   eval.call.opening = std::move(opening);
