@@ -9,10 +9,6 @@
 namespace cellar::host {
 
 absl::Status ValidateCell(const CallCell& cell, size_t index) {
-  if (cell.language != "py") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cell ", index + 1, " has the unknown language \"", cell.language, "\""));
-  }
   if (const std::string problem = ProblemOfCode(cell.code); !problem.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("cell ", index + 1, " ", problem));
   }

@@ -19,7 +19,6 @@
 namespace cellar::host {
 
 struct CallCell {
-  std::string language = "py";
   std::string code;  // UTF-8
   std::string title;
   absl::Duration timeout = absl::Seconds(30);  // of inactivity; zero = none
@@ -57,8 +56,8 @@ absl::StatusOr<Call> ParseCall(std::string_view json);
 absl::StatusOr<Call> CallFromJson(const nlohmann::json& document,
                                   const std::vector<std::string>& taken = {});
 
-// What ParseCall asks of a cell, for cells that came another way: a known language, code that is
-// not blank, UTF-8 without NUL. `index` is the cell's place in the call, for the message.
+// What ParseCall asks of a cell, for cells that came another way: code that is not blank, UTF-8
+// without NUL. `index` is the cell's place in the call, for the message.
 absl::Status ValidateCell(const CallCell& cell, size_t index);
 
 // Zero means none; what is not within 1..3600 is clamped, and the cell says so in `clamp_note`.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/base/utf8.h"
+#include "host/session/clear_display.h"
 
 namespace cellar::host {
 namespace {
@@ -60,7 +61,7 @@ void CellRecorder::AddDisplay(const wire::Display& display) {
     case wire::DisplayKind::kUpdate:
       return;
     case wire::DisplayKind::kClear:
-      clear_at_next_ = display.metadata.find("true") != std::string::npos;  // {"wait": true}
+      clear_at_next_ = ClearsWithNext(display);
       if (!clear_at_next_) Clear();
       return;
     case wire::DisplayKind::kResult:

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_split.h"
 #include "host/eval/result_json.h"
+#include "host/session/clear_display.h"
 
 namespace cellar::host {
 namespace {
@@ -57,7 +58,7 @@ class OwnStream : public CallStream {
   void SendDisplay(const wire::Display& display) override {
     if (display.kind == wire::DisplayKind::kClear) {
       Frame frame = CellFrame("clear");
-      frame.Key("wait").Bool(display.metadata.find("true") != std::string::npos);
+      frame.Key("wait").Bool(ClearsWithNext(display));
       return Emit(frame.Take());
     }
     const CellOutput output = OutputOf(display);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/session/clear_display.h"
 #include "host/wire/frame.h"
 
 namespace cellar::host {
@@ -51,7 +52,7 @@ void OutputLog::AddText(Stream stream, std::string_view bytes) {
 
 void OutputLog::AddDisplay(wire::Display display) {
   if (display.kind == wire::DisplayKind::kClear) {
-    clear_at_next_ = display.metadata.find("true") != std::string::npos;  // {"wait": true}
+    clear_at_next_ = ClearsWithNext(display);
     if (!clear_at_next_) Clear();
     return;
   }

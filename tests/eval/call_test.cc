@@ -35,7 +35,6 @@ TEST(ParseCallTest, ReadsEveryField) {
   EXPECT_EQ(call->owner, "me");
   EXPECT_EQ(call->retry, Retry::kOnce);
   ASSERT_EQ(call->cells.size(), 2u);
-  EXPECT_EQ(call->cells[0].language, "py");
   EXPECT_EQ(call->cells[0].code, "1");
   EXPECT_EQ(call->cells[0].title, "one");
   EXPECT_EQ(call->cells[0].timeout, absl::Seconds(2.5));
@@ -51,7 +50,6 @@ TEST(ParseCallTest, HasDefaultsForAllButTheCode) {
   EXPECT_EQ(call->mode, CallMode::kSession);
   EXPECT_TRUE(call->environment.empty());
   EXPECT_EQ(call->retry, std::nullopt);
-  EXPECT_EQ(call->cells[0].language, "py");
   EXPECT_EQ(call->cells[0].title, "");
   EXPECT_EQ(call->cells[0].timeout, absl::Seconds(30));
   EXPECT_FALSE(call->cells[0].reset);
@@ -182,7 +180,6 @@ TEST(ValidateCellTest, AsksOfTheCommandLineWhatARequestMustHave) {
   const auto message = [](CallCell cell) { return std::string(ValidateCell(cell, 2).message()); };
   EXPECT_EQ(message({.code = ""}), "cell 3 is empty");
   EXPECT_EQ(message({.code = std::string("a\0", 2)}), "cell 3 has a NUL character (byte 1)");
-  EXPECT_EQ(message({.language = "js", .code = "1"}), "cell 3 has the unknown language \"js\"");
   // Overlong, a surrogate, beyond U+10FFFF, cut short, a continuation alone.
   for (const char* bytes : {"\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
                             "\xf5\x80\x80\x80", "\xe2\x82", "\xf0\x9d\x84", "\x80"}) {
