@@ -35,7 +35,7 @@ absl::StatusOr<ordered_json> AskDaemon(ordered_json request, std::string_view wh
   return client->ReceiveLastOf(request);
 }
 
-std::optional<Refusal> RefusalIn(const ordered_json& done) {
+std::optional<Refusal> RefusalOf(const ordered_json& done) {
   if (TextIn(done, "status") != "refused") return std::nullopt;
   const ordered_json error = done.value("error", ordered_json::object());
   const std::string ename = TextIn(error, "ename");
@@ -45,7 +45,7 @@ std::optional<Refusal> RefusalIn(const ordered_json& done) {
 }
 
 std::optional<int> ComplainIfRefused(const ordered_json& done) {
-  const std::optional<Refusal> refusal = RefusalIn(done);
+  const std::optional<Refusal> refusal = RefusalOf(done);
   if (!refusal) return std::nullopt;
   Complain(refusal->why);
   return refusal->exit_code;

@@ -22,7 +22,7 @@ struct Refusal {
   std::string why;
   int exit_code;
 };
-std::optional<Refusal> RefusalIn(const nlohmann::ordered_json& done);
+std::optional<Refusal> RefusalOf(const nlohmann::ordered_json& done);
 // What it says of a request that was refused is complained about; the exit code. Nothing when it
 // was not refused.
 std::optional<int> ComplainIfRefused(const nlohmann::ordered_json& done);

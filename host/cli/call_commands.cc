@@ -5,9 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "host/cli/ask_daemon.h"
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
+#include "host/eval/call_fields.h"
 
 namespace cellar::host {
 namespace {
@@ -70,7 +72,12 @@ void AddWait(CLI::App& app, int* exit_code) {
   command
       ->add_option("--limit", options->limit,
                    "Seconds to wait at most; then show what there is so far, as cellar tail does")
-      ->check(CLI::Range(0.0, 86400.0))
+      ->check([](const std::string& given) {
+        double seconds = -1;
+        const bool fits = CLI::detail::lexical_cast(given, seconds) && seconds >= 0 &&
+                          seconds <= kMaxBackgroundAfter;
+        return fits ? "" : absl::StrCat("expected seconds, between 0 and ", kMaxBackgroundAfter);
+      })
       ->option_text("SECONDS");
   command->callback([options, exit_code] { *exit_code = Wait(*options); });
 }

@@ -28,10 +28,15 @@ std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
   const std::vector<std::string> left = app->remaining();
   const bool takes_commands = !app->get_subcommands([](const CLI::App*) { return true; }).empty();
   std::string problem = error.what();
+  // CLI11 names them from the last to the first.
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !left.empty()) {
+    problem = absl::StrCat("The following argument", left.size() == 1 ? " was" : "s were",
+                           " not expected: ", absl::StrJoin(left, " "));
+  }
   if (takes_commands && !left.empty() && !left.front().starts_with('-')) {
     problem = absl::StrCat("there is no command ", left.front());
   }
-  return absl::StrCat("cellar: ", problem, "\nRun with --help for more information.\n");
+  return absl::StrCat("cellar: ", problem, "\ncellar: run with --help for more information\n");
 }
 
 }  // namespace cellar::host

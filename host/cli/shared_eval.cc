@@ -215,7 +215,7 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
     if (shared.exit_code() != 0) return shared.exit_code();
     return RefuseEval(done.status(), call.session, options.json);
   }
-  if (const std::optional<Refusal> refusal = RefusalIn(*done)) {
+  if (const std::optional<Refusal> refusal = RefusalOf(*done)) {
     Complain(refusal->why);
     if (options.json) shared.Say(RefusedResult(call.session, refusal->why));
     return shared.WaitForReader(refusal->exit_code);

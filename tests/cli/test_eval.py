@@ -248,7 +248,7 @@ class EvalRequest(ProgramTest):
     def refused(self, request):
         text = request if isinstance(request, str) else json.dumps(request)
         code, out, err = self.run_cellar("eval", "--request", "-", "--json", input=text.encode())
-        self.assertEqual((code, out), (2, ""))
+        self.assertEqual((code, json.loads(out)["status"]), (2, "error"))
         return err
 
     def test_a_whole_call_comes_as_json(self):

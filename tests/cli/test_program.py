@@ -50,10 +50,12 @@ class Program(ProgramTest):
                               (["notebook", "frob"], "there is no command frob"),
                               (["--frob"], "The following argument was not expected: --frob"),
                               (["eval", "--frob", "1"], "The following argument was not expected: --frob"),
+                              (["sessions", "-s", "work", "1"], "The following arguments were not expected: -s work 1"),
+                              (["wait", "call-1", "--limit", "-1"], "--limit: expected seconds, between 0 and 86400"),
                               (["eval", "--mode", "weekly", "1"], "--mode: expected per-call or session"),
                               (["eval", "-s", "", "1"], "--session: the name is empty")):
             self.assertEqual(self.run_cellar(*args),
-                             (2, "", f"cellar: {problem}\nRun with --help for more information.\n"))
+                             (2, "", f"cellar: {problem}\ncellar: run with --help for more information\n"))
 
     def test_it_knows_its_version(self):
         self.assertRegex(self.run_cellar("--version")[1], r"^cellar \d+\.\d+\.\d+\n$")

@@ -427,6 +427,10 @@ class BadClients(ServeTest):
             self.assertEqual(client.next_frame("q")["status"], "refused", line[:40])
         self.assertEqual(client.value("x"), "1")
 
+    def test_what_is_said_of_an_unknown_field_names_all_that_there_are(self):
+        refused = self.serve().ask("eval", nonsense=1, cells=[{"code": "1"}])
+        self.assertRegex(refused["error"]["evalue"], r"^nonsense: unknown field; known are session, .*, cells, id, type, stream, by,")
+
     def test_an_empty_id_is_refused(self):
         client = self.serve()
         client.send(id="", type="eval", cells=[{"code": "1"}])
