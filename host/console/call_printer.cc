@@ -170,7 +170,7 @@ void CallPrinter::PrintImage(const wire::MimeEntry& image) {
   std::string sequence = InlineImage(images_, image.mime, image.data, TerminalPixelWidth(out_.fd));
   if (!sequence.empty()) return PrintLine(out_, sequence);
   std::string line = "[" + Printable(image.mime) + ", " + SpokenSize(image.data.size());
-  if (out_.is_terminal && options_.images != nullptr) {
+  if (options_.images != nullptr) {
     if (auto path = SaveImage(*options_.images, image)) line += ": " + Printable(*path);
   }
   PrintLine(out_, line + "]", kDim);
@@ -243,7 +243,8 @@ void CallPrinter::NoteNotRun(const std::vector<CellRunStatus>& cells) {
 }
 
 void CallPrinter::NoteSaved(const SavedData& data) {
-  if (data.artifact_path.empty() || (out_.is_terminal && data.mime.starts_with("image/"))) return;
+  const bool is_named = data.mime.starts_with("image/") && (out_.is_terminal || options_.images);
+  if (data.artifact_path.empty() || is_named) return;
   Note(data.mime + ", " + SpokenSize(data.bytes) + ", is in " + data.artifact_path);
 }
 

@@ -1,6 +1,7 @@
 """What is too large for a result: files that the result names."""
 import json
 import os
+import re
 import tempfile
 import unittest
 
@@ -77,9 +78,10 @@ class LargeDisplays(ProgramTest):
         self.assertIn(saved["error"], result["text"])
 
     def test_people_are_told_where_it_is(self):
-        code, out, err = self.run_cellar("eval", LARGE_PICTURE + "P()")
-        (file,) = os.listdir(self.artifacts)
-        self.assertEqual(err, f"cellar: image/png, 1.9 MiB, is in {self.artifacts}/{file}\n")
+        for size, spoken in ((2_000_003, "1.9 MiB"), (16, "16 bytes")):
+            code, out, err = self.run_cellar("eval", f"class P:\n  def _repr_png_(self): return bytes({size})\nP()")
+            path = re.search(rf"\[image/png, {spoken}: ({self.artifacts}/\S+)\]\n", out)[1]
+            self.assertEqual((os.stat(path).st_size, err), (size, ""))
 
 
 if __name__ == "__main__":
