@@ -4,8 +4,6 @@
 #include <system_error>
 
 #include "host/base/status.h"
-#include "host/output/printable.h"
-#include "host/session/launch.h"
 
 namespace cellar::host {
 
@@ -22,17 +20,13 @@ absl::StatusOr<SessionOpening> OpeningHere(const Environment& env, const std::st
 absl::StatusOr<SessionOpening> OpeningIn(const std::string& cwd, const Environment& env,
                                          const std::string& interpreter) {
   std::error_code error;
-  SessionOpening opening = {.cwd = std::filesystem::canonical(cwd, error).string()};
+  SessionOpening opening = {.cwd = std::filesystem::canonical(cwd, error).string(),
+                            .interpreter = interpreter,
+                            .env = env};
   if (error) return ErrnoStatus(error.value(), "finding the directory " + cwd);
-  if (interpreter.empty() && EnvironmentValue(env, "VIRTUAL_ENV").empty() &&
-      EnvironmentValue(env, "CONDA_PREFIX").empty()) {
-    return opening;
-  }
-  CELLAR_ASSIGN_OR_RETURN(
-      Launch launch, PrepareLaunch({.env = env, .cwd = opening.cwd, .interpreter = interpreter}));
-  opening.interpreter = launch.interpreter.executable;
-  for (const std::string& warning : launch.interpreter.warnings) {
-    opening.notices.push_back(Printable(warning));
+  // Which the daemon would look for in its own directory.
+  if (auto artifacts = opening.env->find("PI_ARTIFACTS_DIR"); artifacts != opening.env->end()) {
+    artifacts->second = std::filesystem::absolute(artifacts->second, error).string();
   }
   return opening;
 }

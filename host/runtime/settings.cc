@@ -1,5 +1,6 @@
 #include "host/runtime/settings.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -331,16 +332,31 @@ json ValueOf(const Field& field, const std::string& text) {
   return text;
 }
 
-absl::Status ReadVariables(const Environment& env, Settings& settings) {
-  for (const Field& field : kFields) {
-    const std::string name = absl::StrCat("CELLAR_", absl::AsciiStrToUpper(field.key));
-    const std::string text = EnvironmentValue(env, name);
-    if (text.empty()) continue;
-    const Place place{absl::StrCat("environment variable ", name)};
-    CELLAR_RETURN_IF_ERROR(field.read(ValueOf(field, text), place, settings));
-    NoteOrigin(field, place.text, settings);
-  }
+std::string VariableOf(const Field& field) {
+  return absl::StrCat("CELLAR_", absl::AsciiStrToUpper(field.key));
+}
+
+// One that is empty is not set.
+absl::Status ReadVariable(const Field& field, const Environment& env, Settings& settings) {
+  const std::string name = VariableOf(field);
+  const std::string text = EnvironmentValue(env, name);
+  if (text.empty()) return absl::OkStatus();
+  const Place place{absl::StrCat("environment variable ", name)};
+  CELLAR_RETURN_IF_ERROR(field.read(ValueOf(field, text), place, settings));
+  NoteOrigin(field, place.text, settings);
   return absl::OkStatus();
+}
+
+absl::Status ReadVariables(const Environment& env, Settings& settings) {
+  for (const Field& field : kFields) CELLAR_RETURN_IF_ERROR(ReadVariable(field, env, settings));
+  return absl::OkStatus();
+}
+
+// What a list asks for may be there with more.
+bool Meets(const json& value, const json& asked) {
+  if (!asked.is_array()) return value == asked;
+  return std::ranges::all_of(
+      asked, [&](const json& item) { return std::ranges::find(value, item) != value.end(); });
 }
 
 absl::Status ReadPiPy(const std::string& value, Settings& settings) {
@@ -402,6 +418,21 @@ absl::StatusOr<Settings> LoadSettings(const Environment& env, const std::string&
     CELLAR_RETURN_IF_ERROR(ReadOption(option, settings));
   }
   return settings;
+}
+
+absl::StatusOr<std::vector<UnmetVariable>> UnmetVariables(const Environment& env,
+                                                          const Settings& settings) {
+  std::vector<UnmetVariable> unmet;
+  for (const Field& field : kFields) {
+    Settings asked;
+    if (field.of_host) continue;
+    CELLAR_RETURN_IF_ERROR(ReadVariable(field, env, asked));
+    if (asked.origins.empty() || Meets(field.show(settings), field.show(asked))) continue;
+    unmet.push_back({.name = VariableOf(field),
+                     .key = std::string(field.key),
+                     .value = field.show(settings).dump()});
+  }
+  return unmet;
 }
 
 std::vector<ShownSetting> ShowSettings(const Settings& settings) {

@@ -65,6 +65,16 @@ struct Settings {
 absl::StatusOr<Settings> LoadSettings(const Environment& env, const std::string& cwd,
                                       const std::vector<std::string>& options = {});
 
+// A variable that asks for another value of a session's setting than it has.
+struct UnmetVariable {
+  std::string name;
+  std::string key;    // of the setting
+  std::string value;  // which it has; JSON
+};
+// InvalidArgument as for LoadSettings.
+absl::StatusOr<std::vector<UnmetVariable>> UnmetVariables(const Environment& env,
+                                                          const Settings& settings);
+
 struct ShownSetting {
   std::string key;
   std::string value;   // JSON

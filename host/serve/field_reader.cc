@@ -46,19 +46,26 @@ std::string FieldReader::Directory(const char* name) {
 SessionOpening FieldReader::Opening() {
   return {.cwd = Directory("opening_cwd"),
           .interpreter = Text("opening_interpreter"),
-          .notices = Notices("opening_notices")};
+          .env = Variables("opening_env")};
 }
 
-std::vector<std::string> FieldReader::Notices(const char* name) {
-  std::vector<std::string> texts;
+std::optional<Environment> FieldReader::Variables(const char* name) {
   const json value = Value(name);
-  if (!value.is_null() && !value.is_array()) Add(name, "expected a list of strings");
-  for (const json& item : value) {
-    const bool fits = item.is_string() &&
-                      ProblemOfText(item.get_ref<const std::string&>(), kMaxNoticeBytes).empty();
-    fits ? texts.push_back(item.get<std::string>()) : Add(name, "expected a list of strings");
+  if (value.is_null()) return std::nullopt;
+  if (!value.is_object()) Add(name, "expected an object of strings");
+  Environment variables;
+  for (const auto& [variable, text] : value.items()) {
+    const bool fits = text.is_string() && !variable.empty() &&
+                      variable.find('=') == std::string::npos &&
+                      ProblemOfText(variable, kMaxVariableBytes).empty() &&
+                      ProblemOfText(text.get_ref<const std::string&>(), kMaxVariableBytes).empty();
+    if (!fits) {
+      Add(name, absl::StrCat(Shortened(variable), " is no variable with a value"));
+      break;
+    }
+    variables[variable] = text.get<std::string>();
   }
-  return texts;
+  return variables;
 }
 
 bool FieldReader::Flag(const char* name, bool otherwise) {

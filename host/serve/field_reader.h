@@ -20,8 +20,8 @@ namespace cellar::host {
 // Of a text that has no limit of its own: a path, a handle.
 inline constexpr size_t kMaxTextBytes = 4096;
 
-// A notice may tell what a program has written.
-inline constexpr size_t kMaxNoticeBytes = size_t{1} << 20;
+// Linux has no longer ones (MAX_ARG_STRLEN).
+inline constexpr size_t kMaxVariableBytes = size_t{128} << 10;
 
 class FieldReader {
  public:
@@ -35,7 +35,7 @@ class FieldReader {
   std::string Name(const char* name, bool required = false);
   // An absolute path.
   std::string Directory(const char* name);
-  // `opening_cwd`, `opening_interpreter` and `opening_notices`.
+  // `opening_cwd`, `opening_interpreter` and `opening_env`.
   SessionOpening Opening();
   bool Flag(const char* name, bool otherwise);
   std::optional<uint32_t> Number(const char* name);
@@ -51,7 +51,7 @@ class FieldReader {
   absl::Status Finish();
 
  private:
-  std::vector<std::string> Notices(const char* name);
+  std::optional<Environment> Variables(const char* name);
 
   nlohmann::json& object_;
   std::vector<std::string> known_;

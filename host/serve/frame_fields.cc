@@ -35,7 +35,7 @@ absl::Status ProtocolErrorIn(const ordered_json& frame) {
 void AddOpening(const SessionOpening& opening, ordered_json& request) {
   request["opening_cwd"] = opening.cwd;
   request["opening_interpreter"] = opening.interpreter;
-  request["opening_notices"] = opening.notices;
+  if (opening.env) request["opening_env"] = *opening.env;
 }
 
 absl::StatusOr<std::string> LineOf(const ordered_json& request) {

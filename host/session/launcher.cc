@@ -20,10 +20,11 @@ Launcher::~Launcher() {
   eventfd_write(leaving_.get(), 1);
 }
 
-void Launcher::Prepare(std::string cwd, std::string interpreter, Callback done) {
+void Launcher::Prepare(SessionOpening opening, Callback done) {
   LaunchQuery query = base_;
-  query.cwd = cwd.empty() ? launch_.session.cwd : std::move(cwd);
-  if (!interpreter.empty()) query.interpreter = std::move(interpreter);
+  query.cwd = opening.cwd.empty() ? launch_.session.cwd : std::move(opening.cwd);
+  if (!opening.interpreter.empty()) query.interpreter = std::move(opening.interpreter);
+  if (opening.env) query.env = *std::move(opening.env);
   Lane& lane = *std::ranges::min_element(lanes_, {}, &Lane::under_way);
   ++lane.under_way;
   lane.thread.Run([&loop = loop_, &lane, alive = alive_, query = std::move(query),

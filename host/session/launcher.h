@@ -5,13 +5,13 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <string>
 
 #include "absl/functional/any_invocable.h"
 #include "host/base/event_loop.h"
 #include "host/base/task_thread.h"
 #include "host/base/unique_fd.h"
 #include "host/session/launch.h"
+#include "host/session/opening.h"
 
 namespace cellar::host {
 
@@ -28,9 +28,9 @@ class Launcher {
 
   const Launch& host_launch() const { return launch_; }
 
-  // Empty `cwd` and `interpreter`: as the host's. `done` is called from a posted task, unless the
+  // What `opening` does not say is as the host's. `done` is called from a posted task, unless the
   // launcher is gone by then. One that hangs, in a program or a file system, holds up no others.
-  void Prepare(std::string cwd, std::string interpreter, Callback done);
+  void Prepare(SessionOpening opening, Callback done);
 
  private:
   static constexpr size_t kLanes = 8;

@@ -13,6 +13,32 @@ absl::Status SessionExists(const std::string& id) {
   return absl::AlreadyExistsError(absl::StrCat("there is a session \"", id, "\" already"));
 }
 
+SessionOpening OpeningFor(const SessionQuery& query) {
+  SessionOpening opening = query.opening;
+  if (!query.cwd.empty()) opening.cwd = query.cwd;
+  if (!query.interpreter.empty()) opening.interpreter = query.interpreter;
+  return opening;
+}
+
+// Asks for nothing that the host's own launch has not.
+bool IsAsHost(const SessionOpening& opening) {
+  return opening.cwd.empty() && opening.interpreter.empty() && !opening.env;
+}
+
+// The settings that the variables of who makes the request ask for, and an open session has not.
+absl::StatusOr<std::vector<std::string>> TellUnmet(const SessionQuery& query,
+                                                   const Settings& settings) {
+  if (!query.opening.env || !query.runs_cells) return std::vector<std::string>();
+  CELLAR_ASSIGN_OR_RETURN(std::vector<UnmetVariable> unmet,
+                          UnmetVariables(*query.opening.env, settings));
+  std::vector<std::string> notices;
+  for (const UnmetVariable& variable : unmet) {
+    notices.push_back(absl::StrCat("the session is open already, with ", variable.key, " ",
+                                   variable.value, ": ", variable.name, " has no effect on it"));
+  }
+  return notices;
+}
+
 }  // namespace
 
 // What a session prints between cells, with its name. Who hears something is told first what nobody
@@ -99,17 +125,14 @@ void SessionRegistry::Admit(const std::string& id) {
       return;
     }
     const SessionQuery& query = arrivals->second.front().query;
-    const std::string& cwd = query.cwd.empty() ? query.opening.cwd : query.cwd;
-    const std::string& interpreter =
-        query.interpreter.empty() ? query.opening.interpreter : query.interpreter;
     OpenSession* open = MatchAsGiven(query);
-    if (leaving_ || open != nullptr || (cwd.empty() && interpreter.empty())) {
+    if (leaving_ || open != nullptr || IsAsHost(OpeningFor(query))) {
       Request request = std::move(arrivals->second.front());
       arrivals->second.pop_front();
       Place(std::move(request), open, launcher_.host_launch());
       continue;
     }
-    launcher_.Prepare(cwd, interpreter, [this, id, alive = alive_](absl::StatusOr<Launch> launch) {
+    launcher_.Prepare(OpeningFor(query), [this, id, alive = alive_](absl::StatusOr<Launch> launch) {
       if (!*alive) return;
       std::deque<Request>& waiting = arrivals_[id];
       Request request = std::move(waiting.front());
@@ -127,7 +150,11 @@ void SessionRegistry::Place(Request request, OpenSession* open,
   if (request.turn.held == nullptr) return;  // withdrawn
   if (leaving_) return Fail(std::move(request.turn), absl::CancelledError("the host is ending"));
   if (!launch.ok()) return Fail(std::move(request.turn), launch.status());
-  if (open == nullptr) {
+  if (open != nullptr) {
+    absl::StatusOr<std::vector<std::string>> notices = TellUnmet(request.query, open->settings);
+    if (!notices.ok()) return Fail(std::move(request.turn), notices.status());
+    request.turn.notices = *std::move(notices);
+  } else {
     absl::StatusOr<OpenSession*> opened = Open(request.query, *launch);
     if (!opened.ok()) return Fail(std::move(request.turn), opened.status());
     open = *opened;
@@ -175,12 +202,12 @@ absl::StatusOr<SessionRegistry::OpenSession*> SessionRegistry::Open(const Sessio
   options.id = query.id;
   options.bridge = bridge_;
   options.fresh_reason = std::move(fresh_reason);
-  if (query.interpreter.empty()) {
-    options.notices.insert(options.notices.end(), query.opening.notices.begin(),
-                           query.opening.notices.end());
-  }
   options.snapshot_account = &snapshots_;
-  open.session = std::make_unique<Session>(loop_, templates_, storage_, std::move(options));
+  OutputStorage storage = storage_;
+  if (launch.artifacts_directory != launcher_.host_launch().artifacts_directory) {
+    storage.artifacts = ArtifactStore(launch.artifacts_directory);
+  }
+  open.session = std::make_unique<Session>(loop_, templates_, storage, std::move(options));
   Connect(open);
   return &open;
 }
@@ -228,6 +255,7 @@ void SessionRegistry::Grant(OpenSession& open) {
   open.use = next_use_++;
   open.last_used = MonotonicNow();
   if (turn.runs_cells) Use(open);
+  open.session->Note(std::move(turn.notices));
   loop_.Cancel(open.idle_timer);
   // The session stays while it is held; the registry may go while the loop has this to do.
   loop_.Post([this, alive = alive_, &open, held = std::move(turn.held)]() mutable {

@@ -185,7 +185,8 @@ class SessionRegistry {
   struct Turn {
     TicketId ticket = 0;
     bool runs_cells = true;
-    HoldCallback held;  // null: withdrawn
+    std::vector<std::string> notices;  // for the first cell's outcome
+    HoldCallback held;                 // null: withdrawn
   };
   struct Request {
     SessionQuery query;

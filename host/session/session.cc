@@ -361,18 +361,24 @@ void Session::FinishCell(RunningCell& ended) {
   const bool is_outer = &ended == cells_.outer.get();
   std::unique_ptr<RunningCell> cell = cells_.Take(ended);
   CellOutcome outcome = cell->TakeOutcome();
-  if (is_outer) TellOpening(outcome);
+  if (is_outer) TellNotices(outcome);
   cell->done(std::move(outcome));
   Pump();
 }
 
+void Session::Note(std::vector<std::string> notices) {
+  std::ranges::move(notices, std::back_inserter(notices_));
+}
+
 // Once, before what the cell itself has caused.
-void Session::TellOpening(CellOutcome& outcome) {
-  if (std::exchange(told_opening_, true)) return;
-  std::vector<std::string> notices = options_.notices;
-  if (template_ != nullptr && template_->ready()) {  // a preload may have failed
-    const std::vector<std::string>& warnings = template_->ready()->warnings;
-    notices.insert(notices.end(), warnings.begin(), warnings.end());
+void Session::TellNotices(CellOutcome& outcome) {
+  std::vector<std::string> notices = std::exchange(notices_, {});
+  if (!std::exchange(told_opening_, true)) {
+    notices.insert(notices.end(), options_.notices.begin(), options_.notices.end());
+    if (template_ != nullptr && template_->ready()) {  // a preload may have failed
+      const std::vector<std::string>& warnings = template_->ready()->warnings;
+      notices.insert(notices.end(), warnings.begin(), warnings.end());
+    }
   }
   outcome.notices.insert(outcome.notices.begin(), notices.begin(), notices.end());
 }

@@ -114,6 +114,9 @@ class Session : private WorkerListener, private BridgeListener {
   // An observer that wanted a pause does so no more.
   void GoOn() { OnStorageProgress(); }
 
+  // For the next outcome: what who asks for its cell should know.
+  void Note(std::vector<std::string> notices);
+
   // Why there is nothing where a client could expect something, if no outcome has told it yet.
   const std::string& untold_loss() const { return untold_.why_empty(); }
 
@@ -202,7 +205,7 @@ class Session : private WorkerListener, private BridgeListener {
   void SendCell();
   void Settle(RunningCell& cell);
   void FinishCell(RunningCell& cell);
-  void TellOpening(CellOutcome& outcome);
+  void TellNotices(CellOutcome& outcome);
   SinkOptions OutputOptions();
   void OnStorageProgress();
   void KillAfterGrace();
@@ -286,6 +289,7 @@ class Session : private WorkerListener, private BridgeListener {
   BackgroundOutput background_;
 
   bool told_opening_ = false;
+  std::vector<std::string> notices_;  // for the next outcome
   UntoldState untold_;
   DeathStreak deaths_;
 

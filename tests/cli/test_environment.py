@@ -199,6 +199,46 @@ class Variables(EnvironmentTest):
         self.assertTrue(of_pi.startswith(self.path("home/.local/state/cellar/artifacts-")), of_pi)
 
 
+class OfTheOpener(EnvironmentTest, DaemonTest):
+    """A session of the daemon has the variables of the client that opens it, not of the one that started the daemon."""
+
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(self.run_cellar("eval", "-s", "first", "pass", env={"PYTHONPATH": "/first", "PI_THING": "first"})[0], 0)
+
+    def test_cells_get_them_without_the_secrets(self):
+        look = ("import os, sys; "
+                "[os.environ.get(n) for n in ('LC_TIME', 'PI_THING', 'ANTHROPIC_API_KEY', 'MINE_TOKEN')] + ['/mine' in sys.path]")
+        given = {"LC_TIME": "C", "PYTHONPATH": "/mine", "ANTHROPIC_API_KEY": "sk-1", "MINE_TOKEN": "sk-2",
+                 "CELLAR_ENV_ALLOW": "MINE_TOKEN"}
+        self.assertEqual(self.run_in_session(look, env=given), (0, f"{['C', None, None, 'sk-2', True]}\n", ""))
+
+    def test_settings_hold_and_a_bad_one_is_an_error_of_the_call(self):
+        code, out, err = self.run_in_session("1", env={"CELLAR_MEMORY_CAP_MB": "much"})
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("environment variable CELLAR_MEMORY_CAP_MB: expected a whole number", err)
+        self.assertEqual(self.run_in_session("b = bytearray(300 << 20)", env={"CELLAR_MEMORY_CAP_MB": "100"})[0], 1)
+        code, out, _ = self.run_cellar("eval", "-s", "preloaded", "import sys; 'colorsys' in sys.modules",
+                                       env={"CELLAR_PRELOAD": "colorsys"})
+        self.assertEqual((code, out), (0, "True\n"))
+
+    def test_an_open_session_stays_as_it_is_and_says_so(self):
+        self.run_in_session("pass", env={"CELLAR_ENV_ALLOW": "A,B"})
+        notice = "the session is open already, with memory_cap_mb 0: CELLAR_MEMORY_CAP_MB has no effect on it"
+        for _ in range(2):
+            self.assertEqual(self.run_in_session("1", env={"CELLAR_MEMORY_CAP_MB": "100", "CELLAR_ENV_ALLOW": "B"}),
+                             (0, "1\n", f"cellar: {notice}\n"))
+        self.assertEqual(self.run_in_session("1", env={"CELLAR_MAX_SESSIONS": "7"}), (0, "1\n", ""))
+        self.assertEqual(self.run_in_session("1", env={"CELLAR_MEMORY_CAP_MB": "much"})[0], 2)
+
+    def test_artifacts_go_where_they_say(self):
+        code, out, err = self.run_cellar("eval", "-s", "work", "--json", "print('x' * 100_000)", cwd=self.path("project"),
+                                         env={"PI_ARTIFACTS_DIR": "mine"})
+        path = json.loads(out)["cells"][0]["truncation"]["artifact_path"]
+        self.assertEqual((os.path.dirname(path), os.stat(path).st_size), (self.path("project/mine"), 100_001))
+        self.assertEqual(eval(self.run_in_session("import os; os.environ['ARTIFACTS']")[1]), self.path("project/mine"))
+
+
 class OfACall(EnvironmentTest):
     def setUp(self):
         super().setUp()
