@@ -160,7 +160,10 @@ void SharedSession::OnState(const Frame& frame) {
     other_by_ = TextIn(running, "by");
   }
   const std::string change = TextIn(frame, "change");
-  if (!change.empty()) own_cells().erase(own_cells().lower_bound(next_cell_), own_cells().end());
+  if (!change.empty()) {
+    own_cells().erase(own_cells().lower_bound(next_cell_), own_cells().end());
+    told_change_ = "the session was " + change;
+  }
   if (change == "closed") listener_->OnChange(SessionChange::kClosed);
   if (own_changes_ == 0 && change == "reset") listener_->OnChange(SessionChange::kReset);
   if (own_changes_ == 0 && change == "rewound") listener_->OnChange(SessionChange::kRewound);
@@ -229,12 +232,22 @@ void SharedSession::Run(std::string code, StatusCallback done) {
           if (type == "input") return OnInput(frame);
           if (type == "finished") {
             own_cells().insert(static_cast<uint32_t>(NumberIn(frame, "execution_count")));
+            return TellOf(WithoutOldNews(frame), *listener_);
           }
           if (type != "done") return TellOf(frame, *listener_);
           call_.clear();
           done(OutcomeOf(frame));
         });
   });
+}
+
+// Those of a change that the watch has told of when it happened.
+SharedSession::Frame SharedSession::WithoutOldNews(Frame finished) {
+  const std::string told = std::exchange(told_change_, "");
+  if (!told.empty() && TextIn(finished, "state_detail").starts_with(told)) {
+    finished["state_detail"] = "";
+  }
+  return finished;
 }
 
 void SharedSession::Ask(Frame request, absl::AnyInvocable<void(absl::StatusOr<Frame>)> done) {

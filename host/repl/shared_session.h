@@ -69,6 +69,7 @@ class SharedSession : public PromptSession {
   void OnWatched(const Frame& frame);
   void OnState(const Frame& frame);
   void MoveTo(uint32_t cell);
+  Frame WithoutOldNews(Frame finished);
   std::set<uint32_t>& own_cells() { return own_cells_[options_.name].numbers; }
   void OnGone();
   void OnInput(const Frame& frame);
@@ -96,6 +97,7 @@ class SharedSession : public PromptSession {
   uint32_t next_cell_ = 1;
   std::map<std::string, OwnCells> own_cells_;  // by the session's name
   int own_changes_ = 0;                        // resets and rewinds asked for here
+  std::string told_change_;                    // by the watch, since the last cell; or empty
   std::set<uint64_t> asked_;                   // the calls that wait for input
   std::shared_ptr<ReplyDesk> replies_;
 };

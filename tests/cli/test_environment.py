@@ -255,6 +255,7 @@ class OfACall(EnvironmentTest):
         self.assertEqual(self.value(look, env={"A": "1", "LANG": None, "PI_SESSION_FILE": "/f"}), ["1", None, "/f"])
         self.assertEqual(self.value(look), ["1", None, "/f"])
         self.client.ask("reset", session="s")
+        self.client.eval("pass", session="s")  # is told of it
         self.assertEqual(self.value(look), ["1", None, "/f"])
 
     def test_artifacts_go_where_the_call_says_and_later_ones_too(self):

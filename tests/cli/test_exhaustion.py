@@ -81,6 +81,7 @@ class ForksThatFail(Exhausted):
                 self.assertEqual(done["status"], "refused")
                 self.assertIn(os.strerror(error), done["error"]["evalue"])
                 self.let_fail(error, 0)
+                client.eval("pass", session="a")  # is told that it was closed
                 self.assertEqual(client.value("1", session="a"), "1")
                 self.assertEqual(client.ask("sessions")["sessions"][0]["cells_run"], 1, "the other did not run")
                 client.ask("close", session="a")
