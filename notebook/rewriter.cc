@@ -51,7 +51,7 @@ void Rewriter::Add(NewCell cell) {
 
 absl::StatusOr<std::string> Rewriter::Finish() {
   if (has_nowhere_to_add_) {
-    return absl::FailedPreconditionError("adding a cell: the notebook has no worksheet to hold it");
+    return absl::InvalidArgumentError("adding a cell: the notebook has no worksheet to hold it");
   }
   while (list_) FinishList();
   return std::move(out_);

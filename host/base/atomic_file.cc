@@ -102,7 +102,7 @@ absl::StatusOr<std::optional<struct stat>> LookAtOld(const std::string& target) 
     return ErrnoStatus(errno, "looking at " + target);
   }
   if (!S_ISREG(old.st_mode)) {
-    return absl::FailedPreconditionError("writing " + target + ": not a regular file");
+    return absl::InvalidArgumentError("writing " + target + ": not a regular file");
   }
   if (access(target.c_str(), W_OK) != 0) return ErrnoStatus(errno, "writing " + target);
   return old;

@@ -75,8 +75,8 @@ absl::Status CheckLanguage(const Document& document) {
       absl::EqualsIgnoreCase(*language, "ipython")) {
     return absl::OkStatus();
   }
-  return absl::FailedPreconditionError("the notebook is written in " + *language +
-                                       "; cellar runs Python");
+  return absl::InvalidArgumentError("the notebook is written in " + *language +
+                                    "; cellar runs Python");
 }
 
 }  // namespace cellar::host

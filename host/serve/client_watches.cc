@@ -22,7 +22,7 @@ bool ClientWatches::Has(const RequestId& id) const {
 
 void ClientWatches::Start(const RequestId& id, WatchRequest request) {
   if (watches_.size() >= kMaxWatches) {
-    return send_(RefusedFrame(id, absl::FailedPreconditionError(absl::StrCat(
+    return send_(RefusedFrame(id, absl::DeadlineExceededError(absl::StrCat(  // Busy
                                       kMaxWatches, " watches are under way, as many as may be"))));
   }
   const Place watching =

@@ -149,7 +149,7 @@ absl::Status CheckNotebookFiles(const std::vector<std::string>& files) {
   for (const std::string& path : files) {
     struct stat file;
     if (stat(path.c_str(), &file) != 0 || S_ISREG(file.st_mode)) continue;
-    return absl::FailedPreconditionError(path + ": not a regular file");
+    return absl::InvalidArgumentError(path + ": not a regular file");
   }
   return absl::OkStatus();
 }

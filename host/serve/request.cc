@@ -279,11 +279,10 @@ absl::Status ReadId(json& request, RequestId& id) {
     return absl::InvalidArgumentError("id: expected a string or a whole number");
   }
   if (*found == "") return absl::InvalidArgumentError("id: is empty");
-  std::string text = JsonText(*found);
-  if (text.size() > kMaxIdBytes) {
+  if (found->is_string() && found->get_ref<const std::string&>().size() > kMaxIdBytes) {
     return absl::InvalidArgumentError(absl::StrCat("id: longer than ", kMaxIdBytes, " bytes"));
   }
-  id.json = std::move(text);
+  id.json = JsonText(*found);
   request.erase(found);
   return absl::OkStatus();
 }

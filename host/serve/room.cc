@@ -10,13 +10,14 @@ constexpr size_t kMaxBytes = size_t{256} << 20;
 
 }  // namespace
 
+// The code is that of Busy, see RefusalName.
 absl::Status Room::Check(size_t bytes) const {
   if (requests_ >= kMaxRequests) {
-    return absl::FailedPreconditionError(
+    return absl::DeadlineExceededError(
         absl::StrCat(requests_, " requests of this client are under way, as many as may be"));
   }
   if (bytes_ + bytes > kMaxBytes) {
-    return absl::FailedPreconditionError(
+    return absl::DeadlineExceededError(
         absl::StrCat("the requests of this client that are under way have ", bytes_,
                      " bytes, and with this one they would have more than ", kMaxBytes));
   }

@@ -21,7 +21,7 @@ struct RuntimeDirectory {
 };
 
 // $XDG_RUNTIME_DIR/cellar, or else /tmp/cellar-<uid>; made with mode 0700 when it is missing.
-// FailedPrecondition when it is a symbolic link, belongs to somebody else, or lets others in.
+// PermissionDenied when it is a symbolic link, belongs to somebody else, or lets others in.
 absl::StatusOr<RuntimeDirectory> OpenRuntimeDirectory(const Environment& env);
 
 // Waits for the lock up to the limit. Closing the descriptor gives it back, and so does the death

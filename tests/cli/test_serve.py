@@ -437,6 +437,19 @@ class BadClients(ServeTest):
         self.assertIn("id: is empty", client.next_frame(type="error")["evalue"])
         self.assertEqual(client.value("1 + 1"), "2")
 
+    def test_an_id_has_256_bytes_at_most(self):
+        client = self.serve()
+        client.send(id="é" * 128, type="sessions")
+        self.assertEqual(client.done("é" * 128)["status"], "ok")
+        client.send(id="x" * 257, type="sessions")
+        self.assertIn("id: longer than 256 bytes", client.next_frame(type="error")["evalue"])
+
+    def test_more_watches_than_may_be_are_refused(self):
+        client = self.serve()
+        for i in range(17):
+            client.send(id=f"w{i}", type="watch")
+        self.assertEqual(client.done("w16")["error"], {"ename": "Busy", "evalue": "16 watches are under way, as many as may be"})
+
     def test_an_id_can_be_used_once_at_a_time(self):
         client = self.serve()
         client.send(id="a", type="eval", cells=[{"code": "import time; time.sleep(60)"}])
@@ -505,10 +518,10 @@ class BadClients(ServeTest):
         client.next_frame("first", "started")
         for i in range(20_000):
             client.send(id=i, type="eval", stream=False, cells=[{"code": "1"}])
-        self.assertEqual(client.done(19_999)["error"]["ename"], "SessionRefused")
+        self.assertEqual(client.done(19_999)["error"]["ename"], "Busy")
         for type, fields in (("sessions", {}), ("complete", {"text": "x"}), ("wait", {"call": "call-1"})):
             self.assertEqual(client.ask(type, **fields)["error"],
-                             {"ename": "SessionRefused",
+                             {"ename": "Busy",
                               "evalue": "20000 requests of this client are under way, as many as may be"})
         self.assertEqual(client.ask("cancel", call="first")["status"], "ok")
         self.process.terminate()

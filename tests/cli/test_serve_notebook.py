@@ -108,7 +108,9 @@ class Files(ServedNotebookTest):
     def test_what_could_keep_the_server_waiting_is_refused(self):
         os.mkfifo(self.path)
         for name, fields in (("show", {}), ("apply", {"text": "# %% [raw]\n"}), ("clear", {}), ("run", {})):
-            self.assertIn("not a regular file", self.ask(name, **fields)["error"]["evalue"])
+            error = self.ask(name, **fields)["error"]
+            self.assertIn("not a regular file", error["evalue"])
+            self.assertEqual(error["ename"], "InvalidRequest")
 
 
 class Runs(ServedNotebookTest):
