@@ -38,6 +38,24 @@ absl::StatusOr<ActionDetails> SaveAction(const NotebookFile& file,
   return std::move(result->details);
 }
 
+std::string TextOf(const Document& document, const ShowOptions& options) {
+  if (options.raw) return document.bytes();
+  return RenderText(document, {.outputs = options.outputs, .numbers = !options.diff});
+}
+
+absl::StatusOr<Shown> ShownForDiff(const std::string& path, const ShowOptions& options) {
+  CELLAR_ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(path, kMaxNotebookBytes));
+  const absl::StatusOr<Document> document = Document::Parse(bytes);
+  return Shown{.text = document.ok() ? TextOf(*document, options) : bytes,
+               .hash = ContentHash(bytes)};
+}
+
+absl::StatusOr<Shown> ShownNotebook(const std::string& path, const ShowOptions& options) {
+  CELLAR_ASSIGN_OR_RETURN(const NotebookFile file, NotebookFile::Open(path));
+  return Shown{.text = TextOf(file.document(), options),
+               .hash = ContentHash(file.document().bytes())};
+}
+
 absl::Status ConvertToScript(const std::string& from, const std::string& to, bool force) {
   CELLAR_ASSIGN_OR_RETURN(const std::string script, ScriptOfFile(from));
   if (force) return ReplaceFile(to, script);
@@ -73,11 +91,8 @@ bool EndsIn(std::string path, std::string_view ending) {
 }  // namespace
 
 absl::StatusOr<Shown> ShowFile(const std::string& path, const ShowOptions& options) {
-  CELLAR_ASSIGN_OR_RETURN(const NotebookFile file, NotebookFile::Open(path));
-  const Document& document = file.document();
-  Shown shown = {
-      .text = options.raw ? document.bytes() : RenderText(document, {.outputs = options.outputs}),
-      .hash = ContentHash(document.bytes())};
+  CELLAR_ASSIGN_OR_RETURN(
+      Shown shown, options.diff ? ShownForDiff(path, options) : ShownNotebook(path, options));
   if (!options.lines.empty()) {
     CELLAR_ASSIGN_OR_RETURN(shown.text, InFile(path, SelectLines(shown.text, options.lines)));
   }

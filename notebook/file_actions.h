@@ -24,6 +24,9 @@ struct ShowOptions {
   std::vector<LineRange> lines;  // of the text; empty: all
   bool raw = false;              // the file as it is
   bool outputs = false;
+  // For a diff with the text of another notebook: no numbers of cells, and what is no notebook is
+  // shown as it is.
+  bool diff = false;
 };
 struct Shown {
   std::string text;

@@ -7,6 +7,7 @@ namespace cellar::notebook {
 namespace {
 
 constexpr std::string_view kStart = "# %%";
+constexpr std::string_view kOutputs = "outputs";
 constexpr std::string_view kBlanks = " \t\r";
 
 bool Consume(std::string_view* rest, std::string_view prefix) {
@@ -28,7 +29,13 @@ bool ConsumeType(std::string_view* rest, Marker* marker) {
       return true;
     }
   }
-  return Consume(rest, "outputs");
+  return Consume(rest, kOutputs);
+}
+
+std::string MarkerOf(std::string_view word, std::optional<size_t> number) {
+  std::string marker = std::string(kStart) + " [" + std::string(word) + "]";
+  if (number) marker += " cell:" + std::to_string(*number);
+  return marker;
 }
 
 // Calls `change` with each line that looks like a marker and the position of its first `%`, and
@@ -73,13 +80,11 @@ std::optional<Marker> ParseMarker(std::string_view line) {
   return marker;
 }
 
-std::string CellMarker(CellType type, size_t cell) {
-  std::string marker = "# %% [";
-  marker += CellTypeName(type);
-  return marker + "] cell:" + std::to_string(cell);
+std::string CellMarker(CellType type, std::optional<size_t> number) {
+  return MarkerOf(CellTypeName(type), number);
 }
 
-std::string OutputsMarker(size_t cell) { return "# %% [outputs] cell:" + std::to_string(cell); }
+std::string OutputsMarker(std::optional<size_t> number) { return MarkerOf(kOutputs, number); }
 
 void AppendEscaped(std::string_view source, std::string* out) {
   ForEachMarkerLine(source, out, [out](const Marker&, size_t*) { *out += '%'; });

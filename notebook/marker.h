@@ -22,8 +22,9 @@ struct Marker {
 // `line` is without its newline.
 std::optional<Marker> ParseMarker(std::string_view line);
 
-std::string CellMarker(CellType type, size_t cell);
-std::string OutputsMarker(size_t cell);
+// Without cell:N where there is no number.
+std::string CellMarker(CellType type, std::optional<size_t> number);
+std::string OutputsMarker(std::optional<size_t> number);
 
 // Adds a `%` to every line of `source` that looks like a marker and appends the result to `out`.
 void AppendEscaped(std::string_view source, std::string* out);

@@ -144,14 +144,13 @@ void AppendOutput(std::string_view bytes, Span output, std::string* out) {
 
 }  // namespace
 
-void AppendOutputs(const Document& document, size_t cell, std::string* out) {
+std::string OutputsText(const Document& document, size_t cell) {
   const std::string& bytes = document.bytes();
   const std::optional<Span> outputs = FindMember(bytes, document.span(cell), "outputs");
-  if (!outputs || bytes[outputs->begin] != '[') return;
-  const std::vector<Span> items = Items(bytes, *outputs);
-  if (items.empty()) return;
-  *out += OutputsMarker(cell) + "\n";
-  for (Span output : items) AppendOutput(bytes, output, out);
+  std::string text;
+  if (!outputs || bytes[outputs->begin] != '[') return text;
+  for (Span output : Items(bytes, *outputs)) AppendOutput(bytes, output, &text);
+  return text;
 }
 
 }  // namespace cellar::notebook

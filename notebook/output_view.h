@@ -9,7 +9,7 @@
 
 namespace cellar::notebook {
 
-// Appends the `# %% [outputs] cell:N` block of a cell; nothing if it has no outputs.
-void AppendOutputs(const Document& document, size_t cell, std::string* out);
+// What stands below the `# %% [outputs]` of a cell; empty if it has no outputs.
+std::string OutputsText(const Document& document, size_t cell);
 
 }  // namespace cellar::notebook

@@ -51,13 +51,17 @@ std::string RenderText(const Document& document, const TextViewOptions& options)
   std::string text;
   text.reserve(document.bytes().size() / 2);
   for (size_t cell = 0; cell < document.cell_count(); ++cell) {
-    text += CellMarker(document.type(cell), cell);
+    const std::optional<size_t> number = options.numbers ? std::optional(cell) : std::nullopt;
+    text += CellMarker(document.type(cell), number);
     text += '\n';
     if (const std::string source = document.Source(cell); !source.empty()) {
       AppendEscaped(source, &text);
       text += '\n';
     }
-    if (options.outputs) AppendOutputs(document, cell, &text);
+    if (!options.outputs) continue;
+    if (const std::string outputs = OutputsText(document, cell); !outputs.empty()) {
+      text += OutputsMarker(number) + "\n" + outputs;
+    }
   }
   return text;
 }

@@ -23,6 +23,8 @@ namespace cellar::notebook {
 
 struct TextViewOptions {
   bool outputs = false;
+  // Say in the markers which cell of the document it is, without which the text cannot be put back.
+  bool numbers = true;
 };
 
 // Every cell's source is followed by a newline that is not part of it; an empty one is a marker

@@ -71,6 +71,8 @@ class NotebookCommand {
         ->option_text("LINES");
     show.add_flag("--raw", arguments.raw, "Print the JSON of the file");
     show.add_flag("--outputs", arguments.outputs, "Show what cells printed, as comments");
+    show.add_flag("--diff", arguments.diff,
+                  "For git's diff.*.textconv: no cell numbers, what is no notebook as it is");
     show.add_flag("--hash", arguments.hash, "Print only the hash that --base takes");
     show.add_flag("--page", arguments.page, "On a terminal, through $PAGER");
   }

@@ -54,7 +54,8 @@ absl::Status ReportAction(const absl::StatusOr<notebook::ActionDetails>& details
 }  // namespace
 
 absl::Status ShowNotebook(const ShowArguments& arguments) {
-  notebook::ShowOptions options = {.raw = arguments.raw, .outputs = arguments.outputs};
+  notebook::ShowOptions options = {
+      .raw = arguments.raw, .outputs = arguments.outputs, .diff = arguments.diff};
   if (!arguments.lines.empty()) {
     CELLAR_ASSIGN_OR_RETURN(options.lines, notebook::ParseLineRanges(arguments.lines));
   }

@@ -15,6 +15,7 @@ struct ShowArguments {
   std::string lines;  // as it was given; empty: all
   bool raw = false;
   bool outputs = false;
+  bool diff = false;
   bool hash = false;
   bool page = false;
 };

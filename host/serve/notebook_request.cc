@@ -158,7 +158,8 @@ absl::StatusOr<NotebookFileRequest> ReadNotebookShow(json& request) {
   NotebookFieldReader fields(request);
   const std::string file = fields.File();
   notebook::ShowOptions options = {.raw = fields.Flag("raw", false),
-                                   .outputs = fields.Flag("outputs", false)};
+                                   .outputs = fields.Flag("outputs", false),
+                                   .diff = fields.Flag("diff", false)};
   const std::string lines = fields.Text("lines");
   CELLAR_RETURN_IF_ERROR(fields.Finish());
   if (!lines.empty()) {

@@ -54,6 +54,16 @@ class NotebookCommandTest : public testing::Test {
     EXPECT_EQ(ran.err, "");
   }
 
+  // What git prints, in the test's folder and with no settings but that folder's.
+  std::string Git(const std::string& arguments) {
+    const std::string command =
+        "cd " + folder_.string() +
+        " && HOME=$PWD GIT_CONFIG_NOSYSTEM=1 git -c user.name=x -c user.email=x " + arguments +
+        " >.git.out 2>.git.err";
+    EXPECT_EQ(std::system(command.c_str()), 0) << ReadFile(folder_ / ".git.err");
+    return ReadFile(folder_ / ".git.out");
+  }
+
   std::string Text() { return Run("show a.ipynb").out; }
 
   fs::path folder_;
@@ -113,6 +123,37 @@ TEST_F(NotebookCommandTest, LinesAndRaw) {
   EXPECT_EQ(Run("show a.ipynb --raw --lines 1").out, "{\n");
   EXPECT_EQ(Run("show a.ipynb --lines 9").exit_code, 2);
   EXPECT_EQ(Run("show a.ipynb --lines x").exit_code, 2);
+}
+
+TEST_F(NotebookCommandTest, GitShowsOnlyTheCellThatIsNewAndGoesOnAfterABrokenNotebook) {
+  if (std::system("git --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no git";
+  Git("init -q");
+  Git("config diff.ipynb.textconv '" CELLAR_BINARY " notebook show --diff'");
+  std::ofstream(folder_ / ".gitattributes") << "*.ipynb diff=ipynb\n";
+  ExpectDone("apply a.ipynb", "# %% [code]\n1\n# %% [code]\n2\n# %% [markdown]\nthree\n");
+  Git("add .gitattributes a.ipynb");
+  Git("commit -qm one");
+  ExpectDone("insert a.ipynb 0 --source 0");
+  EXPECT_THAT(Git("diff -U9 a.ipynb"),
+              HasSubstr("@@\n # %% [code]\n+0\n+# %% [code]\n 1\n # %% [code]\n 2\n"
+                        " # %% [markdown]\n three\n"));
+  Git("commit -qam two");
+  std::ofstream(folder_ / "a.ipynb") << "<<<<<<< HEAD\n{\n";
+  Git("commit -qam broken");
+  const std::string log = Git("log -p --format=%s");
+  EXPECT_THAT(log, HasSubstr("+<<<<<<< HEAD\n"));
+  EXPECT_THAT(log, HasSubstr("@@\n # %% [code]\n+0\n+# %% [code]\n 1\n"));
+  EXPECT_THAT(log, HasSubstr("\none\n"));
+}
+
+TEST_F(NotebookCommandTest, ShowForADiffHasNoNumbersOfCells) {
+  std::ofstream(folder_ / "a.ipynb")
+      << R"({"cells":[{"cell_type":"code","outputs":[{"output_type":"stream","text":"hi"}],"source":"x"}]})";
+  EXPECT_EQ(Run("show --diff --outputs a.ipynb").out,
+            "# %% [code]\nx\n# %% [outputs]\n# []\n# hi\n");
+  std::ofstream(folder_ / "a.ipynb") << "no notebook";
+  EXPECT_EQ(Run("show --diff a.ipynb").out, "no notebook");
+  EXPECT_EQ(Run("show --diff missing.ipynb").exit_code, 2);
 }
 
 TEST_F(NotebookCommandTest, WrongUseIsExitCodeTwo) {
