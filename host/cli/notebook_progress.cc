@@ -7,18 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "host/base/fds.h"
 #include "host/console/terminal.h"
+#include "host/console/verdict.h"
 #include "host/output/printable.h"
 #include "host/output/spoken_duration.h"
 
 namespace cellar::host {
 namespace {
-
-std::string_view VerdictOf(const CellOutcome& outcome, bool failed) {
-  if (outcome.timed_out) return "timed out";
-  if (outcome.status == CellStatus::kCancelled) return "interrupted";
-  if (failed) return "failed";
-  return outcome.ok() ? "ok" : "raised, as its tag says";
-}
 
 // The traceback calls cells by their execution count, as a notebook shows it.
 std::string NameIn(const CellOutcome& outcome, size_t cell) {
@@ -50,17 +44,19 @@ void NotebookProgress::OnDisplay(const wire::Display& display) {
 }
 
 void NotebookProgress::OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) {
-  if (!on_terminal_) return PrintFinished(cell, outcome, failed);
+  const CellResult result = {
+      .status = RunStatusOf(outcome.status), .outcome = outcome, .failed = failed};
+  if (!on_terminal_) return PrintFinished(cell, result);
   if (outcome.error) printer_.Note(NameIn(outcome, cell));
-  printer_.OnCellFinished(place_, {.status = RunStatusOf(outcome.status), .outcome = outcome});
+  printer_.OnCellFinished(place_, result);
 }
 
-void NotebookProgress::PrintFinished(size_t cell, const CellOutcome& outcome, bool failed) {
-  PrintLine(STDOUT_FILENO, absl::StrCat("[", place_ + 1, "/", cells_, "] cell ", cell, ": ",
-                                        std::string(VerdictOf(outcome, failed)), ", ",
-                                        SpokenDuration(outcome.duration)));
+void NotebookProgress::PrintFinished(size_t cell, const CellResult& result) {
+  const CellOutcome& outcome = result.outcome;
+  PrintLine(STDOUT_FILENO,
+            absl::StrCat("[", place_ + 1, "/", cells_, "] cell ", cell, ": ", VerdictOn(result)));
   for (const std::string& notice : outcome.notices) printer_.Note(notice);
-  if (!failed || !outcome.error) return;
+  if (!*result.failed || !outcome.error) return;
   std::string text =
       absl::StrCat("cellar: ", NameIn(outcome, cell), "\n", Printable(outcome.error->traceback));
   while (text.ends_with('\n')) text.pop_back();

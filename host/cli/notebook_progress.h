@@ -32,7 +32,7 @@ class NotebookProgress : public NotebookRunObserver {
   void PrintLine(int fd, std::string_view line);
 
  private:
-  void PrintFinished(size_t cell, const CellOutcome& outcome, bool failed);
+  void PrintFinished(size_t cell, const CellResult& result);
 
   const size_t cells_;
   const bool on_terminal_;

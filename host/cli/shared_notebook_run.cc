@@ -49,10 +49,8 @@ absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run, const Envi
 // The run as its frames tell of it.
 class FollowedRun : private CallObserver {
  public:
-  FollowedRun(Foreground& foreground, const UniqueFd& socket, bool allow_errors)
-      : foreground_(foreground),
-        link_(foreground.loop(), socket, {}),
-        allow_errors_(allow_errors) {}
+  FollowedRun(Foreground& foreground, const UniqueFd& socket)
+      : foreground_(foreground), link_(foreground.loop(), socket, {}) {}
 
   // The last frame. Cancelled when a signal came first.
   absl::StatusOr<ordered_json> Follow(ordered_json request) {
@@ -70,11 +68,6 @@ class FollowedRun : private CallObserver {
   int exit_code() const { return gave_up_ ? kExitInterrupted : foreground_.exit_code(); }
 
  private:
-  struct Finished {
-    size_t cell;
-    CellOutcome outcome;
-  };
-
   // The first Ctrl-C interrupts the cell, the second kills it, the third does not wait for that.
   void OnInterrupt() {
     if (++interrupts_ <= 2) {
@@ -88,7 +81,6 @@ class FollowedRun : private CallObserver {
   void OnFrame(const ordered_json& frame) {
     const std::string type = TextIn(frame, "type");
     if (type == "done") {
-      TellFinished(/*went_on=*/false);
       done_ = frame;
       foreground_.loop().Stop();
     } else if (type == "plan") {
@@ -103,31 +95,20 @@ class FollowedRun : private CallObserver {
   }
 
   void OnCellStarted(size_t index, const CallCell& cell) override {
-    TellFinished(/*went_on=*/true);
     progress_->OnCellStarted(place_++, index, cell.code);
   }
   void OnText(Stream stream, std::string_view text) override { progress_->OnText(stream, text); }
   void OnBackgroundText(Stream stream, std::string_view text) override { OnText(stream, text); }
   void OnDisplay(const wire::Display& display) override { progress_->OnDisplay(display); }
   void OnCellFinished(size_t cell, const CellResult& result) override {
-    finished_ = {cell, result.outcome};
-  }
-
-  // What a cell raised was no failure, if its tag says so: the run then goes on.
-  void TellFinished(bool went_on) {
-    if (!finished_) return;
-    const Finished finished = *std::exchange(finished_, std::nullopt);
-    const bool failed = !finished.outcome.ok() && (allow_errors_ || !went_on);
-    progress_->OnCellFinished(finished.cell, finished.outcome, failed);
+    progress_->OnCellFinished(cell, result.outcome, result.failed.value_or(!result.outcome.ok()));
   }
 
   Foreground& foreground_;
   Link link_;
-  const bool allow_errors_;
   std::string id_;
   std::optional<NotebookProgress> progress_;
   size_t place_ = 0;
-  std::optional<Finished> finished_;
   int interrupts_ = 0;
   bool gave_up_ = false;
   absl::StatusOr<ordered_json> done_ = absl::CancelledError("");
@@ -159,7 +140,7 @@ absl::StatusOr<int> Run(const SharedNotebookRun& run) {
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, DialOrStartDaemon(env));
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Foreground> foreground, Foreground::Create());
   const absl::Time started = MonotonicNow();
-  FollowedRun followed(*foreground, client->socket(), run.request.allow_errors);
+  FollowedRun followed(*foreground, client->socket());
   absl::StatusOr<ordered_json> done = followed.Follow(request);
   if (followed.exit_code() != 0) return followed.exit_code();
   if (!done.ok()) return done.status();

@@ -13,6 +13,7 @@
 #include "host/base/fds.h"
 #include "host/console/colours.h"
 #include "host/console/json_tree.h"
+#include "host/console/verdict.h"
 #include "host/output/mime_text.h"
 #include "host/output/printable.h"
 #include "host/output/spoken_duration.h"
@@ -32,13 +33,6 @@ std::string TextOf(const std::vector<wire::MimeEntry>& bundle) {
   entries.reserve(bundle.size());
   for (const wire::MimeEntry& entry : bundle) entries.push_back({entry.mime, entry.data});
   return TranscriptText(entries).value_or("");
-}
-
-std::string VerdictOn(const CellOutcome& outcome) {
-  if (outcome.timed_out) return "timed out";
-  if (outcome.status == CellStatus::kCancelled) return "interrupted";
-  if (outcome.death) return "died";
-  return outcome.ok() ? "ok" : "raised";
 }
 
 bool IsSameFile(int a, int b) {
@@ -180,10 +174,11 @@ void CallPrinter::OnCellFinished(size_t, const CellResult& result) {
   StopTicking();
   if (pane_) pane_->Hide();
   if (!result.clamp_note.empty()) Note(result.clamp_note);
-  PrintOutcome(result.outcome);
+  PrintResult(result);
 }
 
-void CallPrinter::PrintOutcome(const CellOutcome& outcome) {
+void CallPrinter::PrintResult(const CellResult& result) {
+  const CellOutcome& outcome = result.outcome;
   if (pane_) pane_->Hide();
   if (outcome.error) {
     std::string text = Printable(outcome.error->traceback);
@@ -201,18 +196,17 @@ void CallPrinter::PrintOutcome(const CellOutcome& outcome) {
   if (!outcome.state_detail.empty()) {
     PrintLine(err_, "cellar: " + Printable(outcome.state_detail), kYellow);
   }
-  PrintVerdict(outcome);
+  PrintVerdict(result);
 }
 
 // Where there is a pane there is a terminal: this is in nobody's file.
-void CallPrinter::PrintVerdict(const CellOutcome& outcome) {
+void CallPrinter::PrintVerdict(const CellResult& result) {
   if (!pane_) return;
   const std::string label = tree_.label();
   if (!label.empty()) {
-    PrintLine(out_, label + ": " + VerdictOn(outcome) + ", " + SpokenDuration(outcome.duration),
-              kDim);
-  } else if (outcome.duration >= kWorthTelling && outcome.state_detail.empty()) {
-    PrintLine(out_, "took " + SpokenDuration(outcome.duration), kDim);
+    PrintLine(out_, label + ": " + VerdictOn(result), kDim);
+  } else if (result.outcome.duration >= kWorthTelling && result.outcome.state_detail.empty()) {
+    PrintLine(out_, "took " + SpokenDuration(result.outcome.duration), kDim);
   }
 }
 

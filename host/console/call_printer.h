@@ -59,7 +59,7 @@ class CallPrinter : public CallObserver {
   // A cell of another begins, while somebody types: what it prints is shown, but nothing is drawn
   // twice.
   void BeginAside();
-  void EndAside(const CellResult& result) { PrintOutcome(result.outcome); }
+  void EndAside(const CellResult& result) { PrintResult(result); }
   // `json_depth`: below it JSON is folded.
   void PrintBundle(const std::vector<wire::MimeEntry>& data, int json_depth);
   // No text is collapsed until the next cell starts.
@@ -94,8 +94,8 @@ class CallPrinter : public CallObserver {
   };
 
   void OnStatus(const wire::Display& display);
-  void PrintOutcome(const CellOutcome& outcome);
-  void PrintVerdict(const CellOutcome& outcome);
+  void PrintResult(const CellResult& result);
+  void PrintVerdict(const CellResult& result);
   // As much of it as is shown of output.
   void PrintText(std::string_view text);
   void Print(Side& side, std::string_view text);

@@ -251,6 +251,7 @@ void WriteCellFields(const CellResult& cell, bool with_outputs, JsonWriter& json
     WriteOutputs(outcome.outputs, json);
   }
   WriteError(outcome.error, json);
+  if (cell.failed) json.Key("failed").Bool(*cell.failed);
   json.Key("cancelled").Bool(cell.status == CellRunStatus::kCancelled);
   json.Key("timed_out").Bool(outcome.timed_out);
   json.Key("stdin_requested").Bool(outcome.stdin_requested);

@@ -1,6 +1,7 @@
 // What became of a call, and the one JSON schema in which programs get it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ struct CellResult {
   CellOutcome outcome;  // meaningful once the cell has run
   int runs = 1;         // 2 after a retry; 0 when it was not run
   std::string clamp_note;
+  // Of a cell of a notebook, which may raise without failing where its tag says so.
+  std::optional<bool> failed;
 };
 
 enum class CallStatus { kOk, kError, kCancelled, kRunning };

@@ -69,6 +69,7 @@ CellResult CellOf(const ordered_json& frame) {
     cell.status = CellRunStatus::kCancelled;
     outcome.status = CellStatus::kCancelled;
   }
+  if (frame.contains("failed")) cell.failed = FlagIn(frame, "failed");
   outcome.execution_count = static_cast<uint32_t>(NumberIn(frame, "execution_count"));
   outcome.duration = absl::Milliseconds(NumberIn(frame, "duration_ms"));
   outcome.timed_out = FlagIn(frame, "timed_out");

@@ -164,11 +164,12 @@ void NotebookJob::OnBackgroundText(Stream stream, std::string_view text) {
   ToAll([&](CallObserver& to) { to.OnBackgroundText(stream, text); });
 }
 
-void NotebookJob::OnCellFinished(size_t cell, const CellOutcome& outcome, bool) {
+void NotebookJob::OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) {
   const CellResult result = {.status = RunStatusOf(outcome.status),
                              .outcome = outcome,
                              .runs = outcome.runs,
-                             .clamp_note = request_.clamp_note};
+                             .clamp_note = request_.clamp_note,
+                             .failed = failed};
   ToAll([&](CallObserver& to) { to.OnCellFinished(cell, result); });
 }
 

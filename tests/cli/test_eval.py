@@ -425,7 +425,7 @@ class EvalOnATerminal(ProgramTest):
                         stays=True)
         screen.wait_to_show("out\n[1/4] load: ok, ")
         screen.wait_to_match(r"\n\S \[2/4\]  [12]\.\d s\n· \[3/4\]\n· \[4/4\]")
-        screen.wait_to_show("division by zero\n[3/4]: raised, ")
+        screen.wait_to_show("division by zero\n[3/4]: failed, ")
         self.assertNotIn("· [4/4]", screen.text())
 
     def test_output_cannot_drive_the_terminal(self):

@@ -228,7 +228,7 @@ class FailureTest(NotebookRunTest):
         self.make("import time; time.sleep(1)", "b = 2", "import os; os.abort()", "print(b)")
         code, out, err = self.run_notebook("--allow-errors")
         self.assertEqual(code, 1)
-        self.assertIn("[3/4] cell 2: failed", out)
+        self.assertIn("[3/4] cell 2: died", out)
         self.assertRegex(err, "state lost|state is that of before cell")
         self.assertEqual([cell["execution_count"] for cell in self.read()], [1, 2, 3, None])
 
@@ -340,7 +340,7 @@ class TerminalTest(NotebookRunTest):
         self.assertEqual(shown.splitlines()[:9], [
             "[2/3] cell 1: ok, T", "cellar: cell 2 is <cell 3> here:", "Traceback (most recent call last):",
             '  File "<cell 3>", line 1, in <module>', "    1 / 0", "    ~~^~~", "ZeroDivisionError: division by zero",
-            "[3/3] cell 2: raised, T", "3 cells run, T"])
+            "[3/3] cell 2: raised, as its tag says, T", "3 cells run, T"])
 
     def test_elsewhere_a_line_says_how_a_cell_ended(self):
         self.make("print(1)", "2")

@@ -266,6 +266,16 @@ class SharedRuns(DaemonTest, NotebookTest):
         self.assertEqual(self.texts()[1], "2\n")
         self.assertEqual(self.run_in_session("y, n")[1], "(2, 5)\n")
 
+    def test_a_cell_that_raises_as_its_tag_says_has_not_failed_wherever_it_stands(self):
+        self.make("1/0", "2/0", tags=[0])
+        code, out, _ = self.run_notebook("--allow-errors")
+        self.assertEqual(code, 1)
+        self.assertRegex(out, r"^\[1/2\] cell 0: raised, as its tag says, .* s\n\[2/2\] cell 1: failed, .* s\n"
+                              r"2 cells run, 1 failed, .* s\n$")
+        code, out, err = self.run_notebook("--cell", "0")
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"^\[1/1\] cell 0: raised, as its tag says, .* s\n1 cell run, .* s\n$")
+
     def test_a_failure_and_a_refusal_show_in_the_exit_code(self):
         self.make("1/0", "2")
         code, out, err = self.run_notebook()
