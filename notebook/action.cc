@@ -14,7 +14,7 @@ absl::Status CheckIndex(size_t index, size_t limit, const Document& document) {
   if (index < limit) return absl::OkStatus();
   return absl::OutOfRangeError("cell " + std::to_string(index) +
                                " is out of range: the notebook has " +
-                               std::to_string(document.cell_count()) + " cells");
+                               CountOfCells(document.cell_count()));
 }
 
 absl::Status CheckEncodable(const std::string& source) {
@@ -100,8 +100,7 @@ std::string Summary(const ActionDetails& details) {
   summary += CellTypeName(details.type);
   summary += " cell " + std::to_string(details.index);
   if (details.outputs_cleared) summary += ", whose outputs were cleared";
-  return summary + "; the notebook has " + std::to_string(details.total) +
-         (details.total == 1 ? " cell" : " cells");
+  return summary + "; the notebook has " + CountOfCells(details.total);
 }
 
 std::string DetailsJson(const ActionDetails& details) {

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "host/base/status.h"
 #include "notebook/document_parser.h"
 #include "notebook/json_scanner.h"
 #include "notebook/json_string.h"
@@ -39,30 +40,45 @@ std::optional<std::string> Document::Id(size_t cell) const {
   return Decoded(Slice(bytes_, *id));
 }
 
-absl::StatusOr<size_t> Document::Find(std::string_view address) const {
-  size_t index = 0;
-  const char* end = address.data() + address.size();
-  const auto [stop, error] = std::from_chars(address.data(), end, index);
-  const bool is_number = error == std::errc() && stop == end;
-  if (is_number && index < cell_count()) return index;
+absl::StatusOr<size_t> Document::Find(const CellAddress& address) const {
+  const std::optional<size_t> index = IndexFrom(address.text);
+  const bool is_index = index && *index < cell_count();
+  if (is_index && !address.id_first) return *index;
+  CELLAR_ASSIGN_OR_RETURN(const std::optional<size_t> found, FindId(address.text));
+  if (found) return *found;
+  if (is_index) return *index;
+  const std::string total = CountOfCells(cell_count());
+  if (index) {
+    return absl::OutOfRangeError("cell " + address.text + " is out of range: the notebook has " +
+                                 total);
+  }
+  return absl::NotFoundError("no cell has the id " + address.text + " (of " + total + ")");
+}
+
+absl::StatusOr<std::optional<size_t>> Document::FindId(const std::string& id) const {
   std::optional<size_t> found;
   for (size_t cell = 0; cell < cell_count(); ++cell) {
-    if (Id(cell) != address) continue;
+    if (Id(cell) != id) continue;
     if (found) {
-      return absl::InvalidArgumentError("cell id " + std::string(address) +
-                                        " is not unique: cells " + std::to_string(*found) +
-                                        " and " + std::to_string(cell) + " have it");
+      return absl::InvalidArgumentError("cell id " + id + " is not unique: cells " +
+                                        std::to_string(*found) + " and " + std::to_string(cell) +
+                                        " have it");
     }
     found = cell;
   }
-  if (found) return *found;
-  const std::string total = std::to_string(cell_count());
-  if (is_number) {
-    return absl::OutOfRangeError("cell " + std::string(address) +
-                                 " is out of range: the notebook has " + total + " cells");
-  }
-  return absl::NotFoundError("no cell has the id " + std::string(address) + " (of " + total +
-                             " cells)");
+  return found;
+}
+
+std::optional<size_t> IndexFrom(std::string_view text) {
+  if (text.size() > 1 && text[0] == '0') return std::nullopt;
+  size_t index = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, index);
+  return error == std::errc() && stop == end ? std::optional(index) : std::nullopt;
+}
+
+std::string CountOfCells(size_t count) {
+  return std::to_string(count) + (count == 1 ? " cell" : " cells");
 }
 
 std::string JoinedSource(std::string_view bytes, Span source, Layout layout) {

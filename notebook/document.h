@@ -23,6 +23,21 @@ struct CellList {
   size_t count = 0;
 };
 
+// How a cell is named: by its index or by its id. Digits may be either.
+struct CellAddress {
+  std::string text;
+  // Whether digits are an id where a cell has it, and not the index that they are otherwise.
+  bool id_first = false;
+
+  bool operator==(const CellAddress&) const = default;
+};
+
+// The index that the text is. A zero before other digits makes an id of it.
+std::optional<size_t> IndexFrom(std::string_view text);
+
+// "1 cell", "2 cells"
+std::string CountOfCells(size_t count);
+
 class Document {
  public:
   // One pass over the bytes. Fails with line, column and path where the bytes are not a notebook.
@@ -49,12 +64,14 @@ class Document {
   const std::vector<CellList>& lists() const { return lists_; }
   const std::vector<Span>& cell_spans() const { return cells_; }
 
-  // The cell that `address` names: an index from 0, or else a cell id.
-  absl::StatusOr<size_t> Find(std::string_view address) const;
+  // The cell that `address` names. Digits that are no index here are an id, whichever is first.
+  absl::StatusOr<size_t> Find(const CellAddress& address) const;
 
  private:
   friend class DocumentParser;
   Document() = default;
+  // Fails if several cells have it.
+  absl::StatusOr<std::optional<size_t>> FindId(const std::string& id) const;
 
   std::string bytes_;
   Layout layout_ = Layout::kFlat;

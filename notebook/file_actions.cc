@@ -78,10 +78,6 @@ absl::Status ConvertToNotebook(const std::string& from, const std::string& to,
   return applied.document ? file.Save(*applied.document, options.force) : absl::OkStatus();
 }
 
-std::string Counted(size_t count, const std::string& what) {
-  return std::to_string(count) + (count == 1 ? " cell " : " cells ") + what;
-}
-
 bool EndsIn(std::string path, std::string_view ending) {
   std::transform(path.begin(), path.end(), path.begin(),
                  [](unsigned char c) { return std::tolower(c); });
@@ -120,8 +116,9 @@ absl::StatusOr<FileApplied> ApplyToFile(const std::string& path, std::string tex
 
 std::string Summary(const Applied& applied) {
   if (!applied.document) return "nothing to change";
-  std::string summary = Counted(applied.changed, "changed") + ", " + std::to_string(applied.added) +
-                        " added, " + std::to_string(applied.removed) + " removed";
+  std::string summary = CountOfCells(applied.changed) + " changed, " +
+                        std::to_string(applied.added) + " added, " +
+                        std::to_string(applied.removed) + " removed";
   if (!applied.cleared.empty()) {
     summary += "; outputs cleared of cell";
     for (size_t cell : applied.cleared) summary += " " + std::to_string(cell);
@@ -129,7 +126,7 @@ std::string Summary(const Applied& applied) {
   return summary;
 }
 
-absl::StatusOr<ActionDetails> EditInFile(const std::string& path, std::string_view cell,
+absl::StatusOr<ActionDetails> EditInFile(const std::string& path, const CellAddress& cell,
                                          const std::string& source, const EditOptions& options,
                                          const SaveOptions& save) {
   CELLAR_ASSIGN_OR_RETURN(const NotebookFile file, NotebookFile::Open(path));
@@ -138,19 +135,21 @@ absl::StatusOr<ActionDetails> EditInFile(const std::string& path, std::string_vi
   return SaveAction(file, EditCell(file.document(), index, source, options), save);
 }
 
-absl::StatusOr<ActionDetails> InsertIntoFile(const std::string& path, std::string_view cell,
+absl::StatusOr<ActionDetails> InsertIntoFile(const std::string& path, const CellAddress& cell,
                                              CellType type, const std::string& source,
                                              const SaveOptions& save) {
   CELLAR_ASSIGN_OR_RETURN(const NotebookFile file, NotebookFile::OpenOrStart(path));
   CELLAR_RETURN_IF_ERROR(CheckBase(file, save));
   size_t index = file.document().cell_count();
-  if (cell != std::to_string(index)) {
-    CELLAR_ASSIGN_OR_RETURN(index, InFile(path, file.document().Find(cell)));
+  const absl::StatusOr<size_t> found = file.document().Find(cell);
+  const bool is_end = IndexFrom(cell.text) == index && !(cell.id_first && found.ok());
+  if (!is_end) {
+    CELLAR_ASSIGN_OR_RETURN(index, InFile(path, found));
   }
   return SaveAction(file, InsertCell(file.document(), index, type, source), save);
 }
 
-absl::StatusOr<ActionDetails> DeleteFromFile(const std::string& path, std::string_view cell,
+absl::StatusOr<ActionDetails> DeleteFromFile(const std::string& path, const CellAddress& cell,
                                              const SaveOptions& save) {
   CELLAR_ASSIGN_OR_RETURN(const NotebookFile file, NotebookFile::Open(path));
   CELLAR_RETURN_IF_ERROR(CheckBase(file, save));

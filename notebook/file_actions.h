@@ -51,14 +51,14 @@ absl::StatusOr<FileApplied> ApplyToFile(const std::string& path, std::string tex
 // "2 cells changed, 1 added, 0 removed"
 std::string Summary(const Applied& applied);
 
-// `cell` is an index or an id. A missing notebook is started by an insert.
-absl::StatusOr<ActionDetails> EditInFile(const std::string& path, std::string_view cell,
+// A missing notebook is started by an insert.
+absl::StatusOr<ActionDetails> EditInFile(const std::string& path, const CellAddress& cell,
                                          const std::string& source, const EditOptions& options,
                                          const SaveOptions& save);
-absl::StatusOr<ActionDetails> InsertIntoFile(const std::string& path, std::string_view cell,
+absl::StatusOr<ActionDetails> InsertIntoFile(const std::string& path, const CellAddress& cell,
                                              CellType type, const std::string& source,
                                              const SaveOptions& save);
-absl::StatusOr<ActionDetails> DeleteFromFile(const std::string& path, std::string_view cell,
+absl::StatusOr<ActionDetails> DeleteFromFile(const std::string& path, const CellAddress& cell,
                                              const SaveOptions& save);
 
 // AlreadyExists when it does.

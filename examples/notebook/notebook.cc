@@ -12,7 +12,7 @@ namespace notebook = cellar::notebook;
 absl::Status Edit(const std::string& path) {
   // A notebook that is not there is started.
   absl::StatusOr<notebook::ActionDetails> inserted =
-      notebook::InsertIntoFile(path, "0", notebook::CellType::kCode, "x = 6\nx * 7", {});
+      notebook::InsertIntoFile(path, {"0"}, notebook::CellType::kCode, "x = 6\nx * 7", {});
   if (!inserted.ok()) return inserted.status();
   std::cout << notebook::Summary(*inserted) << "\n";
 

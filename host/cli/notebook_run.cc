@@ -26,6 +26,8 @@ namespace {
 
 struct RunArguments {
   NotebookRunRequest request;
+  std::vector<std::string> cells;       // indexes or ids
+  std::string from;                     // an index or an id
   std::vector<std::string> parameters;  // name=value
   double timeout = 0;                   // seconds
   std::string session;
@@ -140,6 +142,9 @@ int RunNotebook(RunArguments& arguments) {
   const absl::StatusOr<absl::Duration> timeout = TimeoutOf(arguments.timeout);
   if (!timeout.ok()) return ComplainOf(timeout.status());
   arguments.request.timeout = *timeout;
+  CellSelection& selection = arguments.request.selection;
+  for (const std::string& cell : arguments.cells) selection.cells.push_back({cell});
+  if (!arguments.from.empty()) selection.from = {arguments.from};
   if (!arguments.session.empty()) {
     return RunSharedNotebook({.request = arguments.request,
                               .parameters = arguments.parameters,
@@ -168,12 +173,11 @@ void AddNotebookRunCommand(CLI::App& notebook, int* exit_code) {
                    "Write this file, leave the notebook alone")
       ->option_text("FILE");
   CLI::Option* cell = command
-                          ->add_option("--cell", arguments->request.selection.cells,
+                          ->add_option("--cell", arguments->cells,
                                        "Run only this cell (index from 0, or id); may be repeated")
                           ->allow_extra_args(false)
                           ->option_text("CELL");
-  command
-      ->add_option("--from", arguments->request.selection.from, "Run this cell and those below it")
+  command->add_option("--from", arguments->from, "Run this cell and those below it")
       ->option_text("CELL")
       ->excludes(cell);
   command

@@ -91,7 +91,7 @@ absl::Status EditNotebook(const EditArguments& arguments) {
   const notebook::EditOptions options = {.type = notebook::CellTypeFromName(arguments.content.type),
                                          .keep_outputs = arguments.keep_outputs};
   return ReportAction(
-      notebook::EditInFile(arguments.file, arguments.cell, source, options, arguments.save),
+      notebook::EditInFile(arguments.file, {arguments.cell}, source, options, arguments.save),
       arguments.json);
 }
 
@@ -100,12 +100,12 @@ absl::Status InsertIntoNotebook(const InsertArguments& arguments) {
   const CellType type =
       notebook::CellTypeFromName(arguments.content.type).value_or(CellType::kCode);
   return ReportAction(
-      notebook::InsertIntoFile(arguments.file, arguments.cell, type, source, arguments.save),
+      notebook::InsertIntoFile(arguments.file, {arguments.cell}, type, source, arguments.save),
       arguments.json);
 }
 
 absl::Status DeleteFromNotebook(const DeleteArguments& arguments) {
-  return ReportAction(notebook::DeleteFromFile(arguments.file, arguments.cell, arguments.save),
+  return ReportAction(notebook::DeleteFromFile(arguments.file, {arguments.cell}, arguments.save),
                       arguments.json);
 }
 

@@ -25,6 +25,13 @@ namespace cellar::host {
 namespace {
 
 using nlohmann::ordered_json;
+using notebook::CellAddress;
+
+// What would be an index here is one there.
+ordered_json JsonOf(const CellAddress& cell) {
+  const std::optional<size_t> index = notebook::IndexFrom(cell.text);
+  return index ? ordered_json(*index) : ordered_json(cell.text);
+}
 
 absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run, const Environment& env) {
   std::error_code error;
@@ -38,8 +45,9 @@ absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run, const Envi
       {"file", run.request.file},     {"allow_errors", run.request.allow_errors},
       {"clear", run.request.clear},   {"timeout", absl::ToDoubleSeconds(run.request.timeout)}};
   if (!run.request.output.empty()) request["output"] = run.request.output;
-  if (!run.request.selection.cells.empty()) request["cells"] = run.request.selection.cells;
-  if (!run.request.selection.from.empty()) request["from"] = run.request.selection.from;
+  const CellSelection& selection = run.request.selection;
+  for (const CellAddress& cell : selection.cells) request["cells"].push_back(JsonOf(cell));
+  if (selection.from) request["from"] = JsonOf(*selection.from);
   if (!run.parameters.empty()) request["parameters"] = run.parameters;
   if (!run.interpreter.empty()) request["interpreter"] = run.interpreter;
   AddOpening(opening, request);

@@ -18,13 +18,13 @@ using notebook::Span;
 
 constexpr char kSkipTag[] = "skip-execution";
 
-absl::StatusOr<std::vector<size_t>> NamedCells(const Document& document,
-                                               const std::vector<std::string>& addresses) {
+absl::StatusOr<std::vector<size_t>> NamedCells(
+    const Document& document, const std::vector<notebook::CellAddress>& addresses) {
   std::set<size_t> cells;
-  for (const std::string& address : addresses) {
+  for (const notebook::CellAddress& address : addresses) {
     CELLAR_ASSIGN_OR_RETURN(const size_t cell, document.Find(address));
     if (document.type(cell) != CellType::kCode) {
-      return absl::InvalidArgumentError("cell " + address + " is not a code cell");
+      return absl::InvalidArgumentError("cell " + address.text + " is not a code cell");
     }
     cells.insert(cell);
   }
@@ -58,8 +58,8 @@ absl::StatusOr<std::vector<size_t>> CellsToRun(const Document& document,
                                                const CellSelection& selection) {
   if (!selection.cells.empty()) return NamedCells(document, selection.cells);
   size_t first = 0;
-  if (!selection.from.empty()) {
-    CELLAR_ASSIGN_OR_RETURN(first, document.Find(selection.from));
+  if (selection.from) {
+    CELLAR_ASSIGN_OR_RETURN(first, document.Find(*selection.from));
   }
   std::vector<size_t> cells;
   for (size_t cell = first; cell < document.cell_count(); ++cell) {

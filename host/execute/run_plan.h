@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,8 +13,8 @@ namespace cellar::host {
 
 // All empty: every code cell.
 struct CellSelection {
-  std::vector<std::string> cells;  // indexes or ids
-  std::string from;                // index or id: this cell and those below it
+  std::vector<notebook::CellAddress> cells;
+  std::optional<notebook::CellAddress> from;  // this cell and those below it
 };
 
 // The cells to run, in the order of the notebook. Cells without source and those tagged

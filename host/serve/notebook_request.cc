@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -22,6 +21,7 @@ namespace cellar::host {
 namespace {
 
 using nlohmann::json;
+using notebook::CellAddress;
 using notebook::CellType;
 
 // Of a frame: what is longer is to be asked for by its lines.
@@ -43,19 +43,19 @@ class NotebookFieldReader : public FieldReader {
   }
   std::string File() { return Path("file", /*required=*/true); }
 
-  // An index or an id.
-  std::string Cell(const char* name) {
-    const json value = Value(name);
-    std::string cell = CellFrom(value);
-    if (cell.empty()) Add(name, "expected the index or the id of a cell");
-    return cell;
-  }
+  CellAddress Cell(const char* name) { return CellFrom(Value(name), name); }
 
-  static std::string CellFrom(const json& value) {
-    if (value.is_number_unsigned()) return std::to_string(value.get<uint64_t>());
-    if (!value.is_string()) return "";
-    const auto& id = value.get_ref<const std::string&>();
-    return ProblemOfText(id, kMaxTextBytes).empty() ? id : "";
+  // A number is an index. A string is an id, or else an index too.
+  CellAddress CellFrom(const json& value, const char* name) {
+    if (value.is_number_unsigned()) return {.text = std::to_string(value.get<uint64_t>())};
+    if (value.is_string()) {
+      const auto& id = value.get_ref<const std::string&>();
+      if (!id.empty() && ProblemOfText(id, kMaxTextBytes).empty()) {
+        return {.text = id, .id_first = true};
+      }
+    }
+    Add(name, "expected the index or the id of a cell");
+    return {};
   }
 
   std::string Source() { return Text("source", /*required=*/true, kMaxRequestBytes); }
@@ -131,15 +131,14 @@ absl::StatusOr<std::vector<Parameter>> ParametersFrom(const json& value) {
   return parameters;
 }
 
-std::vector<std::string> CellsFrom(NotebookFieldReader& fields) {
+std::vector<CellAddress> CellsFrom(NotebookFieldReader& fields) {
   const json value = fields.Value("cells");
   if (value.is_null()) return {};
-  std::vector<std::string> cells;
+  std::vector<CellAddress> cells;
   if (value.is_array()) {
-    for (const json& item : value) cells.push_back(NotebookFieldReader::CellFrom(item));
+    for (const json& item : value) cells.push_back(fields.CellFrom(item, "cells"));
   }
-  const bool fine = !cells.empty() && std::find(cells.begin(), cells.end(), "") == cells.end();
-  if (!fine) fields.Add("cells", "expected a list of indexes or ids of cells");
+  if (cells.empty()) fields.Add("cells", "expected a list of indexes or ids of cells");
   return cells;
 }
 
@@ -206,7 +205,7 @@ absl::StatusOr<NotebookFileRequest> ReadNotebookApply(json& request) {
 absl::StatusOr<NotebookFileRequest> ReadNotebookEdit(json& request) {
   NotebookFieldReader fields(request);
   const std::string file = fields.File();
-  const std::string cell = fields.Cell("cell");
+  const CellAddress cell = fields.Cell("cell");
   const std::string source = fields.Source();
   const notebook::EditOptions options = {.type = fields.Type(),
                                          .keep_outputs = fields.Flag("keep_outputs", false)};
@@ -221,7 +220,7 @@ absl::StatusOr<NotebookFileRequest> ReadNotebookEdit(json& request) {
 absl::StatusOr<NotebookFileRequest> ReadNotebookInsert(json& request) {
   NotebookFieldReader fields(request);
   const std::string file = fields.File();
-  const std::string cell = fields.Cell("cell");
+  const CellAddress cell = fields.Cell("cell");
   const std::string source = fields.Source();
   const CellType type = fields.Type().value_or(CellType::kCode);
   const notebook::SaveOptions save = fields.Save();
@@ -235,7 +234,7 @@ absl::StatusOr<NotebookFileRequest> ReadNotebookInsert(json& request) {
 absl::StatusOr<NotebookFileRequest> ReadNotebookDelete(json& request) {
   NotebookFieldReader fields(request);
   const std::string file = fields.File();
-  const std::string cell = fields.Cell("cell");
+  const CellAddress cell = fields.Cell("cell");
   const notebook::SaveOptions save = fields.Save();
   CELLAR_RETURN_IF_ERROR(fields.Finish());
   return NotebookFileRequest{{file}, [file, cell, save](Frame& frame) {
@@ -286,10 +285,7 @@ absl::StatusOr<NotebookSessionRun> ReadNotebookRun(json& request) {
   what.run.output = fields.Path("output", /*required=*/false);
   what.run.selection.cells = CellsFrom(fields);
   if (const json from = fields.Value("from"); !from.is_null()) {
-    what.run.selection.from = NotebookFieldReader::CellFrom(from);
-    if (what.run.selection.from.empty()) {
-      fields.Add("from", "expected the index or the id of a cell");
-    }
+    what.run.selection.from = fields.CellFrom(from, "from");
     if (!what.run.selection.cells.empty()) fields.Add("from", "cannot be with cells");
   }
   const json parameters = fields.Value("parameters");

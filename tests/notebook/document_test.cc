@@ -103,14 +103,30 @@ TEST(DocumentTest, FindsCellsByIndexAndId) {
   const Document document =
       Parsed(R"({"cells": [{"cell_type": "raw", "id": "x"}, {"cell_type": "raw", "id": "7"},)"
              R"( {"cell_type": "raw", "id": "d"}, {"cell_type": "raw", "id": "d"}]})");
-  EXPECT_EQ(*document.Find("1"), 1u);
-  EXPECT_EQ(*document.Find("x"), 0u);
-  EXPECT_EQ(*document.Find("7"), 1u);
-  EXPECT_EQ(document.Find("4").status().message(),
+  EXPECT_EQ(*document.Find({"1"}), 1u);
+  EXPECT_EQ(*document.Find({"x"}), 0u);
+  EXPECT_EQ(*document.Find({"7"}), 1u);
+  EXPECT_EQ(document.Find({"4"}).status().message(),
             "cell 4 is out of range: the notebook has 4 cells");
-  EXPECT_EQ(document.Find("-1").status().message(), "no cell has the id -1 (of 4 cells)");
-  EXPECT_EQ(document.Find("d").status().message(),
+  EXPECT_EQ(document.Find({"-1"}).status().message(), "no cell has the id -1 (of 4 cells)");
+  EXPECT_EQ(document.Find({"d"}).status().message(),
             "cell id d is not unique: cells 2 and 3 have it");
+}
+
+TEST(DocumentTest, AnIdOfDigitsIsNotTakenForTheIndexOfAnotherCell) {
+  const Document document =
+      Parsed(R"({"cells": [{"cell_type": "raw", "id": "1"}, {"cell_type": "raw", "id": "00"}]})");
+  EXPECT_EQ(*document.Find({"00"}), 1u);
+  EXPECT_EQ(document.Find({"01"}).status().message(), "no cell has the id 01 (of 2 cells)");
+  EXPECT_EQ(*document.Find({"1"}), 1u);
+  EXPECT_EQ(*document.Find({"1", /*id_first=*/true}), 0u);
+  EXPECT_EQ(*document.Find({"0", /*id_first=*/true}), 0u);
+}
+
+TEST(DocumentTest, SaysThatThereIsOneCell) {
+  const Document document = Parsed(R"({"cells": [{"cell_type": "raw"}]})");
+  EXPECT_EQ(document.Find({"1"}).status().message(),
+            "cell 1 is out of range: the notebook has 1 cell");
 }
 
 std::string NotebookOf(const std::vector<std::string>& cells) {

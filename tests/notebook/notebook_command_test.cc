@@ -156,6 +156,12 @@ TEST_F(NotebookCommandTest, ShowForADiffHasNoNumbersOfCells) {
   EXPECT_EQ(Run("show --diff missing.ipynb").exit_code, 2);
 }
 
+TEST_F(NotebookCommandTest, DeletesTheCellWhoseIdIsAllZeros) {
+  std::ofstream(folder_ / "a.ipynb")
+      << R"({"cells":[{"cell_type":"raw","id":"1","source":"a"},{"cell_type":"raw","id":"00000000","source":"b"}]})";
+  EXPECT_THAT(Run("delete a.ipynb 00000000 --json").out, HasSubstr("\"source\": \"b\""));
+}
+
 TEST_F(NotebookCommandTest, WrongUseIsExitCodeTwo) {
   ExpectDone("new a.ipynb");
   EXPECT_EQ(Run("").exit_code, 2);

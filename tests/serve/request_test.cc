@@ -145,7 +145,8 @@ TEST(ParseRequestTest, ParametersOfANotebookBecomePython) {
       id);
   ASSERT_TRUE(request.ok()) << request.status();
   const NotebookRunRequest& run = std::get<NotebookSessionRun>(request->what).run;
-  EXPECT_EQ(run.selection.cells, (std::vector<std::string>{"0", "x"}));
+  EXPECT_EQ(run.selection.cells,
+            (std::vector<notebook::CellAddress>{{"0"}, {"x", /*id_first=*/true}}));
   ASSERT_EQ(run.parameters.size(), 1u);
   EXPECT_EQ(run.parameters[0].literal, R"({"k": [True, None, 1.5, "é\n\""]})");
 }
