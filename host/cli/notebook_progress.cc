@@ -69,8 +69,12 @@ void NotebookProgress::PrintFinished(size_t cell, const CellResult& result) {
   }
 }
 
-void NotebookProgress::PrintLine(int fd, std::string_view line) {
+void NotebookProgress::EndLine() {
   if (on_terminal_) printer_.EndLine();
+}
+
+void NotebookProgress::PrintLine(int fd, std::string_view line) {
+  EndLine();
   WriteAll(fd, std::string(line) + "\n");
 }
 

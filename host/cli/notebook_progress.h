@@ -28,6 +28,8 @@ class NotebookProgress : public NotebookRunObserver {
   void OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) override;
 
   void OnResize() { printer_.OnResize(); }
+  // What is written next is below what is shown.
+  void EndLine();
   // A line below what is shown.
   void PrintLine(int fd, std::string_view line);
 

@@ -16,6 +16,7 @@
 #include "host/console/complain.h"
 #include "host/console/console.h"
 #include "host/console/exit_codes.h"
+#include "host/console/standard_output.h"
 #include "host/eval/call.h"
 #include "host/execute/notebook_runner.h"
 #include "host/execute/prepared_run.h"
@@ -74,12 +75,12 @@ class NotebookRun {
     const absl::Status saved = runner_.SaveNow();
     if (!could_run_.ok()) return ExitCodeFor(could_run_);
     if (console_->exit_code() != 0) return console_->exit_code();
-    Report(saved);
+    const int written = Report(saved);
     if (runner_.result().interrupted) return kExitInterrupted;
     const NotebookRunResult& result = runner_.result();
     const bool ran_all = result.cells_failed == 0 && result.stopped.ok();
     const bool fine = ran_all && saved.ok() && runner_.path() == path_;
-    return fine ? kExitFine : kExitFailed;
+    return fine ? written : kExitFailed;
   }
 
  private:
@@ -101,14 +102,16 @@ class NotebookRun {
     progress_.PrintLine(STDERR_FILENO, absl::StrCat("cellar: notebook: ", why));
   }
 
-  void Report(const absl::Status& saved) {
+  // Lines that could not be written do not end the run, which is for the file; the last one tells.
+  int Report(const absl::Status& saved) {
     if (const absl::Status& stopped = runner_.result().stopped; !stopped.ok()) Complain(stopped);
     if (!saved.ok()) {
       Complain(saved);
     } else if (runner_.path() != path_) {
       Complain(WrittenElsewhere(path_, runner_.path()));
     }
-    progress_.PrintLine(STDOUT_FILENO, SummaryOf(runner_.result(), MonotonicNow() - started_));
+    progress_.EndLine();
+    return WriteOut(SummaryOf(runner_.result(), MonotonicNow() - started_) + "\n");
   }
 
   const absl::Time started_ = MonotonicNow();
@@ -216,7 +219,9 @@ void AddNotebookRunCommand(CLI::App& notebook, int* exit_code) {
       "cell that fails ends the run, unless it is tagged raises-exception; cells tagged\n"
       "skip-execution are not run. Ctrl-C interrupts the cell and ends the run.\n"
       "Exit code: 0 fine, 1 a cell failed or could not be run after others had, 2 usage or a\n"
-      "refused request (no such notebook or cell), 3 no cell could be run, 130 interrupted.");
+      "refused request (no such notebook or cell), 3 no cell could be run or standard output "
+      "could\n"
+      "not be written, 130 interrupted, 141 the reader of the output is gone.");
   command->callback([arguments, exit_code] { *exit_code = RunNotebook(*arguments); });
 }
 

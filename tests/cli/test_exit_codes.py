@@ -97,7 +97,8 @@ class ExitCodes(DaemonTest, NotebookRunTest):
 
     def test_standard_output_that_cannot_be_written(self):
         self.run_in_session("1")
-        commands = ("--help",), ("eval", "1"), ("sessions",), ("doctor",), ("config",), ("notebook", "show", "a.ipynb")
+        commands = ("--help",), ("eval", "1"), ("sessions",), ("doctor",), ("config",), ("notebook", "show", "a.ipynb"), \
+            ("notebook", "run", "a.ipynb"), ("notebook", "run", "a.ipynb", "-s", "work")
         for command in commands:
             with open("/dev/full", "wb") as full:
                 run = subprocess.run([CELLAR, *command], env=self.env, cwd=self.folder, stdout=full,

@@ -323,7 +323,7 @@ class FailureTest(NotebookRunTest):
         self.make("import time; time.sleep(0.3)", "print(1)")
         process = self.start("notebook", "run", self.path)
         process.stdout.close()
-        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(process.wait(timeout=30), 141)
         self.assertEqual(self.outputs(1), [("stdout", "1\n")])
 
 
