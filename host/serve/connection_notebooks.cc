@@ -46,11 +46,10 @@ void Connection::Do(const RequestId& id, NotebookFileRequest request) {
 void Connection::Do(const RequestId& id, NotebookSessionRun request) {
   if (absl::Status status = CheckStart(id); !status.ok()) return Send(RefusedFrame(id, status));
   auto stream = CallStream::Create(server_.loop_, /*is_bare=*/false, id, Sender());
-  CallStream* streamed = request.stream ? stream.get() : nullptr;
   ClientCalls::Running& running = AddCall(id, std::move(stream), request.owner);
   using Outcome = absl::StatusOr<NotebookJob::Outcome>;
   running.notebook = &server_.RunNotebook(
-      std::move(request), streamed, [this, alive = alive_, id](const Outcome& outcome) {
+      std::move(request), *running.stream, [this, alive = alive_, id](const Outcome& outcome) {
         const std::unique_ptr<CallStream> stream = *alive ? calls_.Remove(id) : nullptr;
         if (stream == nullptr) return;  // the client is gone
         stream->FlushText();

@@ -30,14 +30,14 @@ class NewcomerToRun : public NotebookRunObserver {
 }  // namespace
 
 NotebookJob::NotebookJob(EventLoop& loop, SessionRegistry& registry, CallService& service,
-                         TaskThread& files, NotebookSessionRun request, CallStream* stream,
+                         TaskThread& files, NotebookSessionRun request, CallStream& stream,
                          DoneCallback done)
     : loop_(loop),
       registry_(registry),
       service_(service),
       files_(files),
       request_(std::move(request)),
-      stream_(stream),
+      stream_(&stream),
       done_(std::move(done)) {}
 
 NotebookJob::~NotebookJob() {
@@ -78,8 +78,8 @@ void NotebookJob::OnHold(absl::StatusOr<SessionHold> hold) {
   if (!hold.ok()) return Finish(hold.status());
   hold_.emplace(*std::move(hold));
   prepared_->options.retry = hold_->settings().retry;
-  if (stream_ != nullptr) stream_->TellPlan(prepared_->options.cells);
-  hold_->TellUnheard(stream_);
+  if (stream_ != nullptr && request_.stream) stream_->TellPlan(prepared_->options.cells);
+  hold_->TellUnheard(Client());
   runner_ = std::make_unique<NotebookRunner>(
       loop_, hold_->session(), std::move(prepared_->document), std::move(prepared_->target),
       std::move(prepared_->options), static_cast<NotebookRunObserver&>(*this),
@@ -142,9 +142,15 @@ void NotebookJob::Finish(absl::StatusOr<Outcome> outcome) {
   });
 }
 
+// One who wants no stream is asked for input all the same, with what was printed before.
+CallObserver* NotebookJob::Client() const {
+  if (stream_ == nullptr || request_.stream) return stream_;
+  return &stream_->last_line();
+}
+
 template <typename Tell>
 void NotebookJob::ToAll(Tell tell) {
-  if (stream_ != nullptr) tell(static_cast<CallObserver&>(*stream_));
+  if (CallObserver* client = Client()) tell(*client);
   if (visit_ != 0) tell(service_.AudienceOf(visit_));
 }
 

@@ -33,9 +33,9 @@ class NotebookJob : private NotebookRunObserver {
   // could be run.
   using DoneCallback = absl::AnyInvocable<void(absl::StatusOr<Outcome>)>;
 
-  // What it borrows outlives it; `stream` is null, or is taken away by Abandon.
+  // What it borrows outlives it, but `stream`, which Abandon takes away.
   NotebookJob(EventLoop& loop, SessionRegistry& registry, CallService& service, TaskThread& files,
-              NotebookSessionRun request, CallStream* stream, DoneCallback done);
+              NotebookSessionRun request, CallStream& stream, DoneCallback done);
   // When the host ends in the middle, what there is is saved.
   ~NotebookJob() override;
   NotebookJob(const NotebookJob&) = delete;
@@ -65,6 +65,8 @@ class NotebookJob : private NotebookRunObserver {
   void OnDisplay(const wire::Display& display) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
   void OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) override;
+  // Null when it is gone.
+  CallObserver* Client() const;
   template <typename Tell>
   void ToAll(Tell tell);
 

@@ -44,7 +44,7 @@ void Server::SendHello(Connection& connection) const {
   connection.Send(json.Take() + '\n');
 }
 
-NotebookJob& Server::RunNotebook(NotebookSessionRun request, CallStream* stream,
+NotebookJob& Server::RunNotebook(NotebookSessionRun request, CallStream& stream,
                                  NotebookJob::DoneCallback done) {
   auto place = notebooks_.emplace(notebooks_.end());
   *place = std::make_unique<NotebookJob>(

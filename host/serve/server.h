@@ -54,7 +54,7 @@ class Server {
   friend class Connection;
 
   void SendHello(Connection& connection) const;
-  NotebookJob& RunNotebook(NotebookSessionRun request, CallStream* stream,
+  NotebookJob& RunNotebook(NotebookSessionRun request, CallStream& stream,
                            NotebookJob::DoneCallback done);
   void Remove(Connection& connection, absl::Status why);
   // A connection makes calls in this owner's name, or does no more.

@@ -249,6 +249,27 @@ class Runs(ServedNotebookTest):
         self.assertEqual(self.client.next_frame("r", "result")["data"]["text/plain"], "(3, '4')")
         self.assertEqual(self.client.done("r")["status"], "ok")
 
+    def test_input_is_asked_for_with_its_prompt_also_when_nothing_is_streamed(self):
+        self.make("input('n? ')")
+        self.client.ask("hello", input=True)
+        self.client.send(id="r", type="notebook.run", file=self.path, stream=False)
+        asked = self.client.next_frame("r", "input")
+        self.assertEqual(asked["prompt"], "n? ")
+        self.client.send(type="reply", call=asked["call"], value="4")
+        self.assertEqual(self.client.done("r")["status"], "ok")
+
+    def test_a_string_is_an_id_and_a_number_an_index(self):
+        self.make("print('first')", "print('second')")
+        with open(self.path) as file:
+            notebook = json.load(file)
+        notebook["cells"][0]["id"] = "1"
+        with open(self.path, "w") as file:
+            json.dump(notebook, file)
+        self.client.ask("notebook.run", file=self.path, cells=["1"])
+        self.assertEqual(self.texts(), ["first\n", ""])
+        deleted = self.client.ask("notebook.delete", file=self.path, cell=1)
+        self.assertEqual(deleted["details"]["source"], "print('second')")
+
 
 class SharedRuns(DaemonTest, NotebookTest):
     """`cellar notebook run --session`."""
