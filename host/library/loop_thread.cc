@@ -5,8 +5,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
-
 namespace cellar {
 namespace {
 
@@ -44,7 +42,7 @@ void LoopThread::Join() {
   }
 }
 
-void LoopThread::Run() {
+void LoopThread::Run() noexcept {
   EventLoop::Events events;
   while (true) {
     const uint64_t takeover = WaitForTurn();
@@ -88,14 +86,13 @@ bool LoopThread::StillHasTurn(uint64_t takeover) {
 bool LoopThread::Await(EventLoop::Task request, const absl::Notification& answered) {
   const Entry entry = Enter();
   if (entry == Entry::kEnded) return false;
-  // Also when a callback of the user's throws.
-  const absl::Cleanup leave = [&] { Leave(entry); };
   if (entry == Entry::kRuns) {
     RunUntil(std::move(request), answered);
   } else {
     loop_.Post(std::move(request));
     answered.WaitForNotification();
   }
+  Leave(entry);
   return true;
 }
 
@@ -125,7 +122,7 @@ void LoopThread::Leave(Entry entry) {
   changed_.notify_all();
 }
 
-void LoopThread::RunUntil(EventLoop::Task request, const absl::Notification& answered) {
+void LoopThread::RunUntil(EventLoop::Task request, const absl::Notification& answered) noexcept {
   EventLoop::Events events;
   bool requested = false;
   bool looked = false;

@@ -32,8 +32,12 @@ class LoopThread {
  private:
   explicit LoopThread(EventLoop& loop, UniqueFd dismissal);
 
+  // These two run the loop, and with it callbacks of the user's. One that throws would leave a loop
+  // with half of its tasks done and answers owed to callers that are gone: the program ends.
+  void Run() noexcept;
+  void RunUntil(EventLoop::Task request, const absl::Notification& answered) noexcept;
+
   // The thread.
-  void Run();
   uint64_t WaitForTurn();
   bool StillHasTurn(uint64_t takeover);
 
@@ -41,7 +45,6 @@ class LoopThread {
   enum class Entry { kRuns, kWaits, kEnded };
   Entry Enter();
   void Leave(Entry entry);
-  void RunUntil(EventLoop::Task request, const absl::Notification& answered);
 
   EventLoop& loop_;
   UniqueFd dismissal_;  // eventfd, watched by the loop: calls the thread out of its wait for events

@@ -44,6 +44,7 @@ absl::StatusOr<Inspection> ParseInspection(const std::string& text) {
   return Inspection{.found = found != answer.end() && *found == true,
                     .name = Text(answer, "name"),
                     .type = Text(answer, "type"),
+                    .kind = Text(answer, "kind"),
                     .signature = Text(answer, "signature"),
                     .docstring = Text(answer, "docstring"),
                     .value = Text(answer, "value"),

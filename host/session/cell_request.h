@@ -14,7 +14,7 @@
 
 namespace cellar::host {
 
-// Sees what a cell does while it runs. Called on the loop's thread; must not block.
+// Sees what a cell does while it runs. Called on the loop's thread; must neither block nor throw.
 class CellObserver {
  public:
   virtual ~CellObserver() = default;

@@ -4,6 +4,8 @@
 #include <sys/eventfd.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -43,6 +45,28 @@ TEST_F(LoopThreadTest, ACallerRunsTheLoopItself) {
       answered));
   EXPECT_EQ(runner, std::this_thread::get_id());
   EXPECT_FALSE(loop_->OnLoopThread());
+}
+
+TEST(LoopThreadDeathTest, ACallbackThatThrowsEndsTheProgramWhoeverRunsTheLoop) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto run = [](bool waits) {
+    std::unique_ptr<EventLoop> loop = *EventLoop::Create();
+    std::unique_ptr<LoopThread> thread = *LoopThread::Start(*loop);
+    absl::Notification never;
+    const auto fail = [] { throw std::runtime_error("a callback's"); };
+    if (waits) {
+      try {
+        thread->Await(fail, never);
+      } catch (const std::runtime_error&) {
+        std::_Exit(0);
+      }
+    } else {
+      loop->Post(fail);
+      never.WaitForNotification();
+    }
+  };
+  EXPECT_DEATH(run(true), "a callback's");
+  EXPECT_DEATH(run(false), "a callback's");
 }
 
 TEST_F(LoopThreadTest, TheThreadRunsTheLoopWhenNobodyWaits) {

@@ -85,6 +85,7 @@ TEST_F(QueriesTest, Inspects) {
   EXPECT_TRUE(inspection->found);
   EXPECT_EQ(inspection->name, "area");
   EXPECT_EQ(inspection->type, "function");
+  EXPECT_EQ(inspection->kind, "function");
   EXPECT_EQ(inspection->signature, "area(width: int, height=2)");
   EXPECT_EQ(inspection->docstring, "Of a rectangle.");
   EXPECT_THAT(inspection->source, HasSubstr("return width * height"));

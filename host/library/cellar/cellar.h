@@ -11,7 +11,7 @@
 //
 // All calls may be made from any thread, and block. An observer is called by whichever
 // thread runs the host at that moment, its own or one that waits in a call; from it, blocking calls
-// return FailedPrecondition.
+// return FailedPrecondition. Observers and other callbacks must not throw: that ends the program.
 #pragma once
 
 #include <cstdint>
@@ -137,8 +137,9 @@ class Session {
   // `code` is UTF-8.
   absl::StatusOr<CellOutcome> Run(std::string code, RunOptions options = {});
 
-  // Interrupts the cell that runs now, if there is one; a second call before it has ended kills it,
-  // and with it the session's state. Never blocks.
+  // Interrupts the cell that runs now, if there is one; a second call before it has ended kills it:
+  // the state is then that of the newest snapshot, or lost where there is none; the outcome says
+  // which. Never blocks.
   void Interrupt();
 
   // Binds a name. NaN and infinities become None, since JSON has none of them.

@@ -26,6 +26,7 @@ struct Inspection {
   bool found = false;
   std::string name;
   std::string type;
+  std::string kind;  // function, class, module, property or instance
   std::string signature;
   std::string docstring;
   std::string value;   // of numbers and strings
