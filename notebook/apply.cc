@@ -1,11 +1,13 @@
 #include "notebook/apply.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "host/base/status.h"
 #include "host/base/utf8.h"
 #include "notebook/json_string.h"
+#include "notebook/marker.h"
 #include "notebook/outputs.h"
 #include "notebook/rewriter.h"
 
@@ -62,8 +64,10 @@ class Application {
     const size_t origin = cell.origin;
     CellChange change;
     if (cell.type != document_.type(origin)) change.type = cell.type;
-    if (std::string source = text_.Source(cell); !IsSame(source, document_.Source(origin))) {
+    const std::string before = document_.Source(origin);
+    if (std::string source = text_.Source(cell); !IsSame(source, before)) {
       CELLAR_RETURN_IF_ERROR(CheckEncodable(i, source));
+      NoteNearMarkers(cell, before);
       change.source = std::move(source);
     }
     if (!change.type && !change.source) {
@@ -80,9 +84,29 @@ class Application {
   absl::Status WriteNew(size_t i, const TextCell& cell) {
     NewCell added{.type = cell.type, .source = text_.Source(cell)};
     CELLAR_RETURN_IF_ERROR(CheckEncodable(i, added.source));
+    NoteNearMarkers(cell, /*before=*/"");
     rewriter_.Add(std::move(added));
     ++applied_.added;
     return absl::OkStatus();
+  }
+
+  // One who marked a cell a little wrong has put it into the cell above, and should hear of it.
+  void NoteNearMarkers(const TextCell& cell, const std::string& before) {
+    const std::string& text = text_.text();
+    size_t line = cell.body.begin;
+    while (line < cell.body.end) {
+      const size_t end = std::min<size_t>(text.find('\n', line), cell.body.end);
+      const std::string found = text.substr(line, end - line);
+      if (IsNearMarker(found) && !HasLine(before, found)) {
+        const auto number = std::count(text.begin(), text.begin() + line, '\n') + 1;
+        applied_.near_markers.push_back({static_cast<size_t>(number), found});
+      }
+      line = end + 1;
+    }
+  }
+
+  static bool HasLine(const std::string& source, const std::string& line) {
+    return ("\n" + source + "\n").find("\n" + line + "\n") != std::string::npos;
   }
 
   static absl::Status CheckEncodable(size_t i, const std::string& source) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,12 +18,19 @@ struct ApplyOptions {
   bool keep_outputs = false;
 };
 
+// A line of the text that is part of a source and looks like a marker.
+struct NearMarker {
+  size_t line = 0;  // from 1
+  std::string text;
+};
+
 struct Applied {
   std::optional<Document> document;  // none: the text changes nothing
   size_t changed = 0;
   size_t added = 0;
   size_t removed = 0;
   std::vector<size_t> cleared;  // cells of the old notebook that lost outputs
+  std::vector<NearMarker> near_markers;  // that were not in the cell before
 };
 
 // A cell of the text that names an old cell, the first to do so, is that cell with its type and

@@ -123,6 +123,10 @@ std::string Summary(const Applied& applied) {
     summary += "; outputs cleared of cell";
     for (size_t cell : applied.cleared) summary += " " + std::to_string(cell);
   }
+  for (const NearMarker& near : applied.near_markers) {
+    summary +=
+        "\nline " + std::to_string(near.line) + " looks like a marker but is not one: " + near.text;
+  }
   return summary;
 }
 

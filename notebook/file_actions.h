@@ -48,7 +48,7 @@ struct FileApplied {
 absl::StatusOr<FileApplied> ApplyToFile(const std::string& path, std::string text,
                                         const std::string& text_name,
                                         const FileApplyOptions& options);
-// "2 cells changed, 1 added, 0 removed"
+// "2 cells changed, 1 added, 0 removed", and a line for each that looks like a marker.
 std::string Summary(const Applied& applied);
 
 // A missing notebook is started by an insert.

@@ -80,6 +80,14 @@ std::optional<Marker> ParseMarker(std::string_view line) {
   return marker;
 }
 
+bool IsNearMarker(std::string_view line) {
+  if (ParseMarker(line)) return false;
+  ConsumeBlanks(&line);
+  if (!Consume(&line, "#")) return false;
+  ConsumeBlanks(&line);
+  return Consume(&line, "%%") && (line.empty() || line[0] == '[' || ConsumeBlanks(&line) > 0);
+}
+
 std::string CellMarker(CellType type, std::optional<size_t> number) {
   return MarkerOf(CellTypeName(type), number);
 }

@@ -22,6 +22,10 @@ struct Marker {
 // `line` is without its newline.
 std::optional<Marker> ParseMarker(std::string_view line);
 
+// True if the line is no marker and was perhaps meant for one: `# %%`, `#%% [code]`, or a marker
+// with something behind it. Such a line is part of a source.
+bool IsNearMarker(std::string_view line);
+
 // Without cell:N where there is no number.
 std::string CellMarker(CellType type, std::optional<size_t> number);
 std::string OutputsMarker(std::optional<size_t> number);

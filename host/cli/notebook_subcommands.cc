@@ -82,7 +82,8 @@ absl::Status ApplyNotebook(const ApplyArguments& arguments) {
       const notebook::FileApplied result,
       notebook::ApplyToFile(arguments.file, std::move(text),
                             from_stdin ? "stdin" : arguments.text_file, arguments.options));
-  return Print(NotebookTerminal::OfStdout().Diff(result.diff) + notebook::Summary(result.applied) +
+  const NotebookTerminal terminal = NotebookTerminal::OfStdout();
+  return Print(terminal.Diff(result.diff) + terminal.Plain(notebook::Summary(result.applied)) +
                "\n");
 }
 

@@ -104,6 +104,16 @@ TEST_F(NotebookCommandTest, DryRunShowsADiffAndWritesNothing) {
   EXPECT_EQ(ReadFile(folder_ / "a.ipynb"), before);
 }
 
+TEST_F(NotebookCommandTest, ApplyNamesLinesThatAreAlmostMarkers) {
+  ExpectDone("apply a.ipynb", "# %% [code]\n1\n# %% [code]\n2\n");
+  EXPECT_EQ(Run("apply a.ipynb", "# %% [code] cell:0\n1\n# %% [code] cell:1 # note\n2\n#%%\n").out,
+            "1 cell changed, 0 added, 1 removed\n"
+            "line 3 looks like a marker but is not one: # %% [code] cell:1 # note\n"
+            "line 5 looks like a marker but is not one: #%%\n");
+  EXPECT_EQ(Run("apply a.ipynb", Text() + "3\n# %%time\n").out,
+            "1 cell changed, 0 added, 0 removed\n");
+}
+
 TEST_F(NotebookCommandTest, BaseRefusesAFileThatChanged) {
   ExpectDone("insert a.ipynb 0 --source x");
   std::string hash = Run("show --hash a.ipynb").out;
