@@ -144,6 +144,19 @@ class Matcher {
   std::map<std::pair<CellType, std::string>, std::vector<size_t>> by_text_;  // last cell first
 };
 
+// With the times of its last run, which a script does not hold.
+std::string WithTimesOf(const Document& document, size_t cell, const std::string& metadata) {
+  const std::string& bytes = document.bytes();
+  const Span all{0, static_cast<uint32_t>(metadata.size())};
+  const std::optional<Span> old = FindMember(bytes, document.span(cell), "metadata");
+  if (!old || bytes[old->begin] != '{' || FindMember(metadata, all, kExecutionKey)) return metadata;
+  const std::optional<Span> times = FindMember(bytes, *old, kExecutionKey);
+  if (!times) return metadata;
+  const bool is_empty = Members(metadata, all).empty();
+  return "{" + Quoted(kExecutionKey, {}) + ": " + std::string(Slice(bytes, *times)) +
+         (is_empty ? "" : ", ") + metadata.substr(1);
+}
+
 // What the script says differently from the old cell. Only a script of cellar's own holds all
 // metadata.
 CellChange FindChange(const Document& document, size_t cell, const PercentCell& wanted,
@@ -153,7 +166,7 @@ CellChange FindChange(const Document& document, size_t cell, const PercentCell& 
   if (wanted.source != document.Source(cell)) change.source = wanted.source;
   change.clear_outputs = change.source && !options.keep_outputs;
   if (has_all_metadata && CellForPercent(document, cell).metadata != wanted.metadata) {
-    change.metadata = Indented(wanted.metadata, kMemberDepth);
+    change.metadata = Indented(WithTimesOf(document, cell, wanted.metadata), kMemberDepth);
   }
   return change;
 }

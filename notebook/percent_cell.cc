@@ -74,6 +74,19 @@ void AppendMembers(const PercentCell& cell, std::string* line) {
   if (!others.empty()) AppendOption(kMembersOption, "{" + others + "}", line);
 }
 
+// Without the times of the last run, which would make a script differ after every run; jupytext
+// leaves them out too.
+std::string MetadataForScript(std::string_view bytes, Span metadata) {
+  if (!FindMember(bytes, metadata, kExecutionKey)) return OneLine(Slice(bytes, metadata));
+  std::string kept;
+  for (const Member& member : Members(bytes, metadata)) {
+    if (StandsFor(Slice(bytes, member.key), kExecutionKey)) continue;
+    kept += (kept.empty() ? "" : ", ") + std::string(Slice(bytes, member.key)) + ": " +
+            OneLine(Slice(bytes, member.value));
+  }
+  return "{" + kept + "}";
+}
+
 size_t CountTrailingNewlines(std::string_view source) {
   const size_t last = source.find_last_not_of('\n');
   return last == std::string_view::npos ? source.size() : source.size() - last - 1;
@@ -230,7 +243,7 @@ PercentCell CellForPercent(const Document& document, size_t cell) {
     const std::string_view value = Slice(bytes, member.value);
     if (key == source_key || key == "outputs" || key == CountKey(document.layout())) continue;
     if (key == "metadata" && value.starts_with('{')) {
-      result.metadata = OneLine(value);
+      result.metadata = MetadataForScript(bytes, member.value);
     } else if (key != "cell_type" || !StandsFor(value, CellTypeName(result.type))) {
       result.members.emplace_back(key, OneLine(value));
     }

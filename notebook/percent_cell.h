@@ -11,6 +11,9 @@
 
 namespace cellar::notebook {
 
+// The member of a cell's metadata that has the times of its last run. Scripts do not hold it.
+inline constexpr std::string_view kExecutionKey = "execution";
+
 struct PercentCell {
   CellType type = CellType::kCode;
   std::string source;

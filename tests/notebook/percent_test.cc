@@ -201,6 +201,20 @@ TEST(PercentTest, CellWithAnIdIsFoundAfterAnEdit) {
       R"("nbformat":4,"nbformat_minor":5})");
 }
 
+TEST(PercentTest, TimesOfTheLastRunStayInTheNotebook) {
+  const Document document = *Document::Parse(
+      R"({"cells":[{"cell_type":"code","metadata":{"execution":{"iopub.status.busy":"t"},"a":1},)"
+      R"("execution_count":null,"outputs":[],"source":"x"}],)"
+      R"("metadata":{},"nbformat":4,"nbformat_minor":4})");
+  EXPECT_EQ(Body(document), "# %% a=1\nx\n");
+  std::string script = *ToPercent(document);
+  EXPECT_FALSE(ApplyPercent(document, script, {})->document);
+  script.replace(script.find("a=1"), 3, "a=2");
+  const Document edited = *ApplyPercent(document, script, {})->document;
+  EXPECT_THAT(edited.bytes(), HasSubstr("\"iopub.status.busy\": \"t\""));
+  EXPECT_THAT(edited.bytes(), HasSubstr("\"a\": 2"));
+}
+
 TEST(PercentTest, EmptyScriptDoesNotEmptyANotebook) {
   EXPECT_FALSE(ApplyPercent(Cells({{CellType::kCode, "x"}}), "", {}).ok());
 }
