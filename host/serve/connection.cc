@@ -79,7 +79,8 @@ CallStream::Send Connection::Sender() {
 
 void Connection::Do(const RequestId& id, EvalRequest request) {
   auto stream = CallStream::Create(server_.loop_, request.is_bare, id, Sender());
-  absl::Status status = CheckStart(id);
+  absl::Status status = request.refused;
+  if (status.ok()) status = CheckStart(id);
   if (status.ok()) status = CheckDirectory(request.call);
   if (!status.ok()) return stream->Finish(status);
   ClientCalls::Running& running = AddCall(id, std::move(stream), request.call.owner);

@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "host/base/json_text.h"
 #include "host/base/status.h"
 #include "host/eval/strict_json.h"
@@ -55,7 +56,14 @@ absl::StatusOr<What> ReadBare(const json& request) {
   if (is_blank) cell["code"] = "pass";
   call["cells"].push_back(std::move(cell));
   EvalRequest eval = {.is_bare = true};
-  CELLAR_ASSIGN_OR_RETURN(eval.call, CallFromJson(call));
+  absl::StatusOr<Call> read = CallFromJson(call);
+  if (!read.ok()) {
+    // Its client has not written any `cells`.
+    eval.refused = absl::Status(read.status().code(),
+                                absl::StrReplaceAll(read.status().message(), {{"cells[0].", ""}}));
+    return eval;
+  }
+  eval.call = *std::move(read);
   eval.call.enter = std::exchange(eval.call.cwd, "");
   return eval;
 }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "host/bridge/provider.h"
@@ -36,6 +37,7 @@ struct EvalRequest {
   // Asked for as the runner of old is: {"id", "code"}. Its frames have the names that runner gave
   // them.
   bool is_bare = false;
+  absl::Status refused;  // why a bare one is, which is told in those frames too
   bool stream = true;  // false: nothing but the last frame
 };
 // Of an eval or a watch under way on this connection, by its id, or of any call, by its handle.

@@ -275,6 +275,15 @@ class BareRequests(ServeTest):
         self.assertEqual(error["traceback"][-1], "ZeroDivisionError: division by zero")
         self.assertEqual(done, {"type": "done", "id": "r1", "status": "error", "executionCount": 1, "cancelled": False})
 
+    def test_a_refusal_is_an_error_in_the_words_of_the_request(self):
+        client = self.serve()
+        client.send(id="r1", code=5)
+        error, done = client.frames_of("r1")
+        self.assertEqual((error["type"], error["ename"]), ("error", "InvalidRequest"))
+        self.assertIn("code: expected a string", error["evalue"])
+        self.assertNotIn("cells", error["evalue"])
+        self.assertEqual(done, {"type": "done", "id": "r1", "status": "error", "executionCount": 0, "cancelled": False})
+
     def test_directory_and_variables_are_those_of_the_request_and_the_namespace_is_one(self):
         client = self.serve()
         with tempfile.TemporaryDirectory() as folder:
