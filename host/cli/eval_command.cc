@@ -247,7 +247,7 @@ void AddEvalCommand(CLI::App& app, int* exit_code) {
       ->transform(OneOf<Retry>({{"never", Retry::kNever}, {"once", Retry::kOnce}}))
       ->option_text("never|once");
   command->add_option("--set", options->settings, "A setting for this run, see: cellar config")
-      ->excludes(session)  // which has the settings of its daemon and its directory
+      ->excludes(session)  // which has the settings of who opened it
       ->allow_extra_args(false)
       ->option_text("KEY=VALUE");
   // The text keeps CLI11 from naming here what it excludes.

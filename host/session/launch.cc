@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -40,6 +42,26 @@ SinkOptions OutputLimits(const Settings& settings) {
   output.head_bytes = std::min(output.head_bytes, output.budget_bytes);
   output.max_inline_bytes = static_cast<size_t>(settings.display_inline_bytes);
   return output;
+}
+
+// Variables in which the terminals and programs of one user differ, and which Python does not look
+// at when it starts.
+bool IsOfOneClient(std::string_view entry) {
+  constexpr std::string_view kBeginnings[] = {"CELLAR_", "PI_", "TERM=", "XDG_"};
+  return !entry.starts_with("PI_ARTIFACTS_DIR=") &&
+         std::ranges::any_of(kBeginnings,
+                             [&](std::string_view start) { return entry.starts_with(start); });
+}
+
+// Told to the worker instead of the template, so that sessions of such clients share one.
+void MoveToSession(SessionOptions& session) {
+  std::vector<std::string>& entries = session.runtime.environment;
+  const auto moved = std::ranges::stable_partition(entries, std::not_fn(IsOfOneClient));
+  for (const std::string& entry : moved) {
+    const size_t equals = entry.find('=');
+    session.environment.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
+  }
+  entries.erase(moved.begin(), moved.end());
 }
 
 }  // namespace
@@ -98,6 +120,7 @@ absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
       runtime.environment,
       BuildWorkerEnvironment(query.env, settings, launch.interpreter,
                              {{"PI_ARTIFACTS_DIR", launch.artifacts_directory}}));
+  MoveToSession(session);
   runtime.executable = launch.interpreter.executable;
   runtime.home = launch.interpreter.home;
   runtime.libpython = launch.interpreter.libpython;

@@ -287,9 +287,15 @@ void Worker::OnPidfd() {
   exit_timer_ = loop_.After(kExitReport, [this] { OnKeeperGone(); });
 }
 
-// Without its keeper a worker cannot be looked after.
+// Without its keeper a worker cannot be looked after. Whoever was above the keeper ends all of its
+// session, and knows what the worker has started by its being below the worker: so that one stands
+// still until then, and is killed here only if nobody has done it.
 void Worker::OnKeeperGone() {
-  if (pidfd_) SignalPidfd(pidfd_.get(), SIGKILL);
+  if (pidfd_) {
+    SignalPidfd(pidfd_.get(), SIGSTOP);
+    loop_.Unwatch(pidfd_.get());
+    loop_.After(kExitReport, [pidfd = std::move(pidfd_)] { SignalPidfd(pidfd.get(), SIGKILL); });
+  }
   if (!exit_.reason.empty() && !exit_known_) {
     exit_.reason = "ended: " + exit_.reason;
   } else if (!exit_known_) {
