@@ -33,8 +33,8 @@ struct Signalled {
 Signalled g_sigint;
 Signalled g_insist;
 std::atomic<bool> g_interrupted = false;  // the host has interrupted the running cell
-std::atomic<uint32_t> g_copy = 0;  // the copy for which fork hooks run on the main thread; 0 = none
-bool g_hook_was_ended = false;     // one of them
+std::atomic<uint32_t> g_copy = 0;  // the copy for which the main thread runs Python; 0 = none
+bool g_step_was_ended = false;     // some of that
 // An interrupt that came between two pieces of the cell's own code; the next piece, or the loop,
 // takes it. Main thread.
 bool g_pending = false;
@@ -47,8 +47,8 @@ bool HearInterrupt(uint32_t cell) {
 // Whether that cell has been sent and not begun: something else keeps the worker from it.
 bool IsToCome(uint32_t cell) { return cell > g_shared->begun_cell.load(); }
 
-// Whether the host means the fork hooks that run now.
-bool HooksAreMeant() { return g_copy != 0 && g_shared->copy_target.load() == g_copy; }
+// Whether the host means what runs now for a copy.
+bool CopyIsMeant() { return g_copy != 0 && g_shared->copy_target.load() == g_copy; }
 
 // To the main thread, with a value by which one of the host's still counts as such. (A flag beside
 // the signal would be taken by the first of two that threads pass on at once.)
@@ -77,8 +77,8 @@ void Hear(int signal, const siginfo_t* info) {
   const bool insists = from_host && signal == wire::InsistSignal();
   if (insists && running == 0 && !IsToCome(meant)) meant = g_shared->way_target.load();
   const bool makes_way = running == 0 && insists && IsToCome(meant);
-  const bool ends_hooks = insists && HooksAreMeant();
-  if (!makes_way && !ends_hooks && (running == 0 || meant != running)) return;
+  const bool ends_copy = insists && CopyIsMeant();
+  if (!makes_way && !ends_copy && (running == 0 || meant != running)) return;
   if (!pthread_equal(pthread_self(), g_main_thread)) {
     // Only a signal on the main thread ends its blocking call; and Python acts on signals there
     // only.
@@ -122,7 +122,7 @@ PyObject* OnPythonSignal(bool insist) {
   uint32_t meant = signalled.cell.exchange(0);
   bool by_host = signalled.by_host.exchange(false) && meant != 0;
   if (insist && g_copy != 0) {
-    g_hook_was_ended = true;
+    g_step_was_ended = true;
     PyErr_SetNone(PyExc_KeyboardInterrupt);
     return nullptr;
   }
@@ -279,12 +279,12 @@ bool BeginCell(uint32_t cell) {
 
 void EndCell() { g_shared->running_cell.store(0); }
 
-bool RunForkHooks(uint32_t copy, void (*hooks)()) {
-  g_hook_was_ended = false;
+bool RunForCopy(uint32_t copy, absl::FunctionRef<void()> step) {
+  g_step_was_ended = false;
   g_copy = copy;
-  hooks();
+  step();
   g_copy = 0;
-  return !g_hook_was_ended;
+  return !g_step_was_ended;
 }
 
 uint32_t RunningCell() { return g_shared != nullptr ? g_shared->running_cell.load() : 0; }

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "absl/functional/function_ref.h"
 #include "host/wire/ring.h"
 
 namespace cellar::embed {
@@ -27,11 +28,13 @@ void SetKeeper(pid_t keeper);
 // True when an interrupt for this cell has come already.
 bool BeginCell(uint32_t cell);
 void EndCell();
-// Calls PyOS_BeforeFork or one of its kind for that copy; see RingHeader::copy_target. False when
-// the host has ended one of the hooks.
-bool RunForkHooks(uint32_t copy, void (*hooks)());
+// Calls what runs Python to make that copy; see RingHeader::copy_target. False when the host has
+// ended some of it.
+bool RunForCopy(uint32_t copy, absl::FunctionRef<void()> step);
 // The innermost one; 0 when none runs.
 uint32_t RunningCell();
+// Whether there has been such a cell in this worker, or its originals.
+bool HasBegun(long cell);
 // Whether the running cell has been interrupted.
 bool CellWasInterrupted();
 // Whether an interrupt waits that came while none of the cell's own code ran; it is then the

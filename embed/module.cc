@@ -250,6 +250,21 @@ void RefuseCopy(const std::string& reason) {
   Send(wire::Copied{.request = request.message.request, .error = reason});
 }
 
+// prepare_copy(function): what it returns; None when that took too long, and there is no copy to be
+// made any more.
+py::object PrepareCopyInWorker(const py::function& function) {
+  CopyRequest request = TakeCopyRequest();
+  PyObject* prepared = nullptr;
+  if (!PrepareCopy(request, [&] { prepared = PyObject_CallNoArgs(function.ptr()); })) {
+    PyErr_Clear();
+    Py_XDECREF(prepared);
+    return py::none();
+  }
+  g_copy_request = std::move(request);
+  if (prepared == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(prepared);
+}
+
 // In a copy that is to run: whether it is to draw other random numbers, and whether the original
 // had children. None in this process.
 std::optional<std::tuple<bool, bool, bool>> CopyWorker(std::vector<std::string> threads,
@@ -381,6 +396,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("send_hello", [](const std::string& error) {
     Send(wire::Hello{.error = error, .not_carried = std::exchange(g_not_carried, {})});
   });
+  m.def("prepare_copy", &PrepareCopyInWorker);
   m.def("copy", &CopyWorker);
   m.def("refuse_copy", &RefuseCopy);
   m.def("live_objects", [](const py::tuple& classes, bool with_frozen) {

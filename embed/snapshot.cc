@@ -34,6 +34,7 @@ constexpr char kOwnMemory[] = "/memfd:cellar-ring";
 
 // A copy that was made in spite of it ends when the host drops its channel.
 constexpr char kHeldUp[] = "a hook of os.register_at_fork, or a lock that it waits for, held it up";
+constexpr char kSubinterpreter[] = "there is a subinterpreter, which a fork does not carry";
 
 std::string g_library_directory;
 
@@ -157,12 +158,22 @@ struct LetGo {
   }
 };
 
-// Calls what Python and cells have registered for forks. False when that took too long and the host
-// has ended it. A child that a hook forks returns here as well, and has no part in this.
-bool RunHooks(const CopyRequest& request, void (*hooks)()) {
-  const bool in_time = RunForkHooks(request.message.request, hooks);
+// Calls what runs code of Python and of cells, as their hooks for forks. False when that took too
+// long and the host has ended it. A child that they fork returns here as well, and has no part in
+// this.
+bool RunStep(const CopyRequest& request, absl::FunctionRef<void()> step) {
+  const bool in_time = RunForCopy(request.message.request, step);
   if (IsForkedChild()) _exit(0);
   return in_time;
+}
+
+// Why the live worker is not to be copied now; empty when it may be.
+std::string ReasonAgainst(const CopyRequest& request, const CopyContext& context) {
+  if (PyInterpreterState_Next(PyInterpreterState_Head()) != nullptr) return kSubinterpreter;
+  if (!request.message.cautious) return "";
+  const int unknown = CountUnknownThreads(context.python_threads);
+  if (unknown == 0) return "";
+  return std::to_string(unknown) + " threads of native code may not survive a fork";
 }
 
 // True in the copy. Only the live worker tells Python of the fork: one that sleeps runs none of it,
@@ -177,7 +188,7 @@ bool ForkAndAnswer(CopyRequest& request, Inheritance& inheritance, bool from_liv
   }
   std::optional<LetGo> let_go;
   if (from_live_worker && !inheritance.fds.empty()) let_go.emplace();
-  bool in_time = !from_live_worker || RunHooks(request, PyOS_BeforeFork);
+  bool in_time = !from_live_worker || RunStep(request, PyOS_BeforeFork);
   ProcessCopy copy;
   if (in_time) copy = ForkCopy(request.message.kind == CopyKind::kBranched ? &keeper : nullptr);
   if (copy.in_copy) {
@@ -186,7 +197,7 @@ bool ForkAndAnswer(CopyRequest& request, Inheritance& inheritance, bool from_liv
     if (from_live_worker) DescribeProcess(inheritance);
     return true;
   }
-  if (from_live_worker) in_time &= RunHooks(request, PyOS_AfterFork_Parent);
+  if (from_live_worker) in_time &= RunStep(request, PyOS_AfterFork_Parent);
   if (let_go && copy.pid > 0) let_go->Wait();
   request.fds.clear();
   wire::Copied copied = {
@@ -253,16 +264,19 @@ CopyRequest Sleep() {
 
 void SetLibraryDirectory(const std::string& directory) { g_library_directory = directory; }
 
+bool PrepareCopy(const CopyRequest& request, absl::FunctionRef<void()> prepare) {
+  if (RunStep(request, prepare)) return true;
+  Worker().channel.Send(wire::MessageFrame(
+      wire::Copied{.request = request.message.request, .error = kHeldUp, .held_up = true}));
+  return false;
+}
+
 std::optional<Awakening> MakeCopy(CopyRequest request, const CopyContext& context) {
   PauseOpenMp();
-  if (request.message.cautious) {
-    if (int unknown = CountUnknownThreads(context.python_threads); unknown > 0) {
-      wire::Copied refused = {
-          .request = request.message.request,
-          .error = std::to_string(unknown) + " threads of native code may not survive a fork"};
-      Worker().channel.Send(wire::MessageFrame(refused));
-      return std::nullopt;
-    }
+  if (std::string reason = ReasonAgainst(request, context); !reason.empty()) {
+    Worker().channel.Send(wire::MessageFrame(
+        wire::Copied{.request = request.message.request, .error = std::move(reason)}));
+    return std::nullopt;
   }
   Inheritance inheritance = Examine(context, request);
   if (!ForkAndAnswer(request, inheritance, /*from_live_worker=*/true)) return std::nullopt;
@@ -278,7 +292,7 @@ std::optional<Awakening> MakeCopy(CopyRequest request, const CopyContext& contex
   }
   MarkAsWorker();
   request.message.request = wire::kWakingCopy;
-  RunHooks(request, PyOS_AfterFork_Child);
+  RunStep(request, PyOS_AfterFork_Child);
   return Awakening{.reseed = request.message.reseed,
                    .branched = request.message.kind == CopyKind::kBranched,
                    .had_children = inheritance.had_children,

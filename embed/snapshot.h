@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "host/base/unique_fd.h"
 #include "host/wire/birth_fds.h"
 #include "host/wire/copy_messages.h"
@@ -33,6 +34,10 @@ struct Awakening {
   bool had_children = false;  // the original, when it was copied
   std::vector<std::string> not_carried;
 };
+
+// Calls `prepare`, which runs Python. False when that took too long: the host has ended it, and has
+// its answer.
+bool PrepareCopy(const CopyRequest& request, absl::FunctionRef<void()> prepare);
 
 // Makes the copy and answers the host; returns nothing in the process that was asked. In the copy
 // it returns as soon as that is to run: at once, or, through a copy of the copy, after it has

@@ -19,6 +19,9 @@ constexpr absl::Duration kBeginning = absl::Milliseconds(100);
 // How often a worker that does not begin is continued again, at least.
 constexpr absl::Duration kBeginLookEvery = absl::Milliseconds(250);
 
+// How long a cell without a time-out waits to begin before it is made way for.
+constexpr absl::Duration kUnlimitedWait = absl::Seconds(15);
+
 // A worker that has had so much time is not merely slow to begin, however busy the machine is.
 constexpr absl::Duration kStuck = absl::Seconds(2);
 
@@ -114,12 +117,15 @@ void Session::ExpectBeginWithin(absl::Duration time) {
 
 // Half of its time is as long as what an earlier cell has left may keep a cell from beginning: then
 // it has the other half. What does not give way is killed, and the cell runs in the next worker:
-// none of its code has run.
+// none of its code has run. One without a time-out waits as long as others usually do, and nothing
+// is killed for it.
 void Session::MakeWay(RunningCell& cell) {
   const absl::Duration waited = MonotonicNow() - cell.started;
-  const absl::Duration half = cell.request.timeout / 2;
-  if (half <= absl::ZeroDuration() || waited < half || cell.ladder != nullptr) return;
+  const bool is_limited = cell.request.timeout > absl::ZeroDuration();
+  const absl::Duration half = is_limited ? cell.request.timeout / 2 : kUnlimitedWait;
+  if (waited < half || cell.ladder != nullptr) return;
   if (std::exchange(cell.made_way, true)) {
+    if (!is_limited) return;
     const absl::Duration patience = half + std::min(options_.interrupt_grace, half / 2);
     if (waited < std::max(patience, kStuck) || std::exchange(cell.kept_waiting, true)) return;
     cell.request.timeout -= waited;

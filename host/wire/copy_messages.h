@@ -50,7 +50,7 @@ struct Copied {
   static constexpr MessageType kType = MessageType::kCopied;
   uint32_t request = 0;
   std::string error;       // why there is no copy, or empty
-  bool held_up = false;    // because the host has ended a fork hook that took too long
+  bool held_up = false;    // because the host has ended what took too long, a fork hook perhaps
   int32_t pid = 0;         // of the copy
   int32_t keeper_pid = 0;  // of a branch's keeper
   uint32_t fork_us = 0;    // how long the asked process stood still

@@ -44,7 +44,8 @@ struct RingHeader {
   std::atomic<uint32_t> begun_cell;  // the worker's; the last that began, and perhaps ended
   // The cell a SIGINT is meant for: set by the host, set to 0 by the worker when it acts on it.
   std::atomic<uint32_t> interrupt_target;
-  // The host's: the copy (Copy::request) whose fork hooks the insistent signal is to end.
+  // The host's: the copy (Copy::request) whose fork hooks, and what runs before them, the insistent
+  // signal is to end.
   std::atomic<uint32_t> copy_target;
   // The host's: the cell that the insistent signal is to make way for, if something keeps it from
   // beginning.

@@ -9,6 +9,9 @@ from _thread import LockType as _LockType, RLock as _RLock
 import _cellar
 from cellar_runtime import untrusted
 
+_current_frames, _get_ident = sys._current_frames, threading.get_ident
+# Not threading.enumerate(), which takes a lock, nor what a class of a cell says of its threads.
+_threads, _attributes_of = threading._active, threading.Thread.__dict__["__dict__"].__get__
 _Condition, _Event, _Lock, _Semaphore = threading.Condition, threading.Event, threading.Lock, threading.Semaphore
 
 
@@ -24,7 +27,7 @@ class LostThreads:
     """The threads that are there now, and what they work on: to be looked at before the fork, settled in the copy."""
 
     def __init__(self):
-        frames = sys._current_frames()
+        frames = _current_frames()
         self.count = len(frames) - 1
         self.names = []
         self._running = []
@@ -32,16 +35,17 @@ class LostThreads:
         self._managers = []
         if self.count == 0:
             return
-        main = threading.get_ident()
+        main = _get_ident()
         pool_module = sys.modules.get("concurrent.futures.thread")
         process_module = sys.modules.get("concurrent.futures.process")
-        for thread in threading.enumerate():
-            if thread.ident == main:
+        for ident, thread in list(_threads.items()):
+            if ident == main:
                 continue
-            self.names.append(untrusted.valid_text(untrusted.safe_str(thread.name)))
-            if pool_module is not None and getattr(thread, "_target", None) is pool_module._worker:
-                self._pools.append(thread._args[0])
-                self._running.append(_work_of(frames.get(thread.ident), pool_module))
+            attributes = _attributes_of(thread)
+            self.names.append(untrusted.valid_text(untrusted.safe_str(attributes.get("_name"))))
+            if pool_module is not None and attributes.get("_target") is pool_module._worker:
+                self._pools.append(attributes["_args"][0])
+                self._running.append(_work_of(frames.get(ident), pool_module))
             elif process_module is not None and isinstance(thread, process_module._ExecutorManagerThread):
                 self._managers.append(thread)
         self.names.sort()

@@ -5,6 +5,7 @@ import asyncio
 import os
 import sys
 import time
+from _random import Random as _Random
 from signal import SIGKILL
 from subprocess import Popen as _Popen
 
@@ -31,12 +32,13 @@ def make_copy(loop, integrity) -> bool:
         _cellar.refuse_copy("a thread holds the import lock")
         return False
     try:
-        lost = LostThreads()
-        random = sys.modules.get("random")
-        random_state = random.getstate() if random is not None else None  # every child is seeded anew
+        prepared = _cellar.prepare_copy(lambda: (LostThreads(), _RandomState(), loop.own_fds()))
+        if prepared is None:
+            return False
+        lost, random_state, fds = prepared
         _copying = True
-        awake = _cellar.copy(lost.names, lost.count + 1, loop.own_fds())
-    except Exception as error:  # a cell broke one of the modules
+        awake = _cellar.copy(lost.names, lost.count + 1, fds)
+    except BaseException as error:  # a cell broke one of the modules
         _cellar.refuse_copy(untrusted.describe(error))
         return False
     finally:
@@ -47,8 +49,8 @@ def make_copy(loop, integrity) -> bool:
     try:
         if reseed:
             reseed_numpy()
-        elif random is not None:
-            random.setstate(random_state)
+        else:
+            random_state.put_back()
         _renew_loop(loop)
         integrity.wakeup_fd = loop.wakeup_fd()
         integrity.restore()
@@ -59,6 +61,24 @@ def make_copy(loop, integrity) -> bool:
         _cellar.send_hello(f"the copy could not be woken: {untrusted.describe(error)}")
         os._exit(1)
     return True
+
+
+class _RandomState:
+    """That of the module `random`, which seeds itself anew in every child."""
+
+    def __init__(self):
+        self._generator = _attribute(sys.modules.get("random"), "_inst")
+        if isinstance(self._generator, _Random):
+            self._state = _Random.getstate(self._generator), self._generator.gauss_next
+
+    def put_back(self) -> None:
+        if isinstance(self._generator, _Random):
+            state, self._generator.gauss_next = self._state
+            _Random.setstate(self._generator, state)
+
+
+def _attribute(thing, name):
+    return thing.__dict__.get(name) if thing is not None else None
 
 
 def _free_import_lock():

@@ -500,6 +500,48 @@ def more():
 os.register_at_fork(before=more, after_in_parent=more)
 5
 
+# %% ThreadListLockHeld | completes | says "5"
+import _thread, threading, time
+def hold():
+    with threading._active_limbo_lock:
+        held.set()
+        time.sleep(987)
+held = threading.Event()
+_thread.start_new_thread(hold, ())
+held.wait()
+5
+
+# %% ThreadWithoutAName | completes | says "5"
+import threading, time
+class Nameless(threading.Thread):
+    name = property(lambda self: time.sleep(987), lambda self, name: None)
+Nameless(target=time.sleep, args=(987,), daemon=True).start()
+5
+
+# %% RandomStateHangs | completes | says "5"
+import random, sys, time
+random.getstate = random.setstate = sys._current_frames = lambda *_: time.sleep(987)
+5
+
+# %% RandomStateHangsInItsGenerator | completes | says "5"
+import random, time
+class Slow(random.Random):
+    gauss_next = property(lambda self: time.sleep(987), lambda self, value: None)
+random._inst.__class__ = Slow
+5
+
+# %% RandomStateExits | completes | says "5"
+import random
+class Leaving(random.Random):
+    gauss_next = property(lambda self: exit(), lambda self, value: None)
+random._inst.__class__ = Leaving
+5
+
+# %% Subinterpreter | completes | says "5"
+import _xxsubinterpreters
+other = _xxsubinterpreters.create()
+5
+
 # %% LoggingLockHeld | completes | says "5"
 import logging, threading, time
 def hold():
