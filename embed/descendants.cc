@@ -207,8 +207,10 @@ void KillDescendants(const std::set<pid_t>& kept) {
   const auto end_of_grace = std::chrono::steady_clock::now() + kTrackerGrace;
   for (Rounds rounds; ReapDead(kept); rounds.Pause()) {
     std::vector<pid_t> living = LivingDescendants(kept);
-    if (kept.empty() && std::chrono::steady_clock::now() < end_of_grace &&
-        std::erase_if(living, IsResourceTracker) > 0 && living.empty()) {
+    const bool spares_trackers =
+        !kept.empty() || std::chrono::steady_clock::now() < end_of_grace;
+    if (spares_trackers && std::erase_if(living, IsResourceTracker) > 0 && living.empty() &&
+        kept.empty()) {
       continue;
     }
     // Should there be none that lives, all that is left are processes on their way out.
@@ -216,8 +218,8 @@ void KillDescendants(const std::set<pid_t>& kept) {
   }
 }
 
-bool ResourceTrackerLives() {
-  const std::vector<pid_t> living = LivingDescendants({});
+bool ResourceTrackerLives(const std::set<pid_t>& kept) {
+  const std::vector<pid_t> living = LivingDescendants(kept);
   return std::any_of(living.begin(), living.end(), IsResourceTracker);
 }
 
@@ -227,7 +229,9 @@ void KillSession(pid_t leader) {
 }
 
 void KillLivingDescendants(const std::set<pid_t>& kept) {
-  for (pid_t pid : LivingDescendants(kept)) kill(pid, SIGKILL);
+  for (pid_t pid : LivingDescendants(kept)) {
+    if (!IsResourceTracker(pid)) kill(pid, SIGKILL);
+  }
 }
 
 }  // namespace cellar::embed

@@ -22,15 +22,15 @@ void ContinueWhenSocketStirs(int socket);
 void KeepProcOpen();
 
 // Kills and reaps all descendants except `kept` children and what is below them. Returns when
-// none is left but those that this process may not signal. Resource trackers of multiprocessing are
-// given a moment to end by themselves: they remove what those that were killed have left. Not where
-// some are kept, which may be copies that use it.
+// none is left but those that this process may not signal. Resource trackers of multiprocessing end
+// by themselves when nobody is left that knows them, and remove what those that were killed have
+// left. They are given a moment for it; where some are kept, which may know them, they live on.
 void KillDescendants(const std::set<pid_t>& kept = {});
 
 // Whether there is such a tracker. Reads all of /proc.
-bool ResourceTrackerLives();
+bool ResourceTrackerLives(const std::set<pid_t>& kept);
 
-// Kills what lives of them now, once; reaps nothing and does not wait.
+// Kills what lives of them now but for such trackers, once; reaps nothing and does not wait.
 void KillLivingDescendants(const std::set<pid_t>& kept);
 
 // Kills every process of the session (setsid(2)) that `leader` has led, and what is below them;

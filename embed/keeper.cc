@@ -76,8 +76,9 @@ class Keeper {
       if (poll(fds, 2, -1) < 0) continue;
       DrainSignals();
       ReapOrphans();
-      if (fds[0].revents != 0) return KillDescendants();
+      if (fds[0].revents != 0) break;
     }
+    KillDescendants();  // also trackers that a branch knew
   }
 
   // The worker and all it has started. It is not reaped before, so its group id cannot belong to
@@ -87,7 +88,7 @@ class Keeper {
     AwaitEndOfWorker();
     ReportExit();
     // A tracker would be in the group; see KillDescendants.
-    if (!Kept().empty() || !ResourceTrackerLives()) kill(-worker_, SIGKILL);
+    if (!ResourceTrackerLives(Kept())) kill(-worker_, SIGKILL);
     worker_ = 0;
     if (asleep_.empty()) return;
     Clear();

@@ -1,17 +1,11 @@
 """What Python would do at the end of a process, and the worker, which is never finalised, has to do itself."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
-import os
 from _io import (
     BufferedRandom, BufferedReader, BufferedWriter, BytesIO, FileIO, StringIO, TextIOWrapper, _IOBase)
-from time import monotonic, sleep
 
 import _cellar
 from cellar_runtime import untrusted
-from cellar_runtime.library import MODULES
-
-_WAIT_S = 0.7  # a child that a cell forked may hold the tracker back, and ends only after this process
-_LOOK_S = 0.002
 
 _TEXT, _BUFFERED = (TextIOWrapper, _cellar.TextStream), (BufferedWriter, BufferedRandom)
 _WITHOUT_BUFFER = (FileIO, BufferedReader, BytesIO, StringIO)  # for writing, to a file
@@ -33,17 +27,3 @@ def flush_files() -> None:
 
 def _of(files, types):
     return [file for file in files if untrusted.is_one_of(type(file), types)]
-
-
-def stop_resource_tracker() -> None:
-    """multiprocessing's process that removes shared memory and semaphores when nobody uses them any more: it would be killed
-    with the rest before it has."""
-    module = MODULES.get("multiprocessing.resource_tracker")
-    try:
-        tracker = module._resource_tracker
-        os.close(tracker._fd)
-        end = monotonic() + _WAIT_S
-        while os.waitpid(tracker._pid, os.WNOHANG)[0] == 0 and monotonic() < end:
-            sleep(_LOOK_S)
-    except (AttributeError, TypeError, OSError):
-        pass  # it does not run

@@ -32,7 +32,7 @@ def make_copy(loop, integrity) -> bool:
         _cellar.refuse_copy("a thread holds the import lock")
         return False
     try:
-        prepared = _cellar.prepare_copy(lambda: (LostThreads(), _RandomState(), loop.own_fds()))
+        prepared = _cellar.prepare_copy(lambda: (LostThreads(), _RandomState(), loop.own_fds() | _tracker_fds()))
         if prepared is None:
             return False
         lost, random_state, fds = prepared
@@ -75,6 +75,14 @@ class _RandomState:
         if isinstance(self._generator, _Random):
             state, self._generator.gauss_next = self._state
             _Random.setstate(self._generator, state)
+
+
+def _tracker_fds():
+    """The way to multiprocessing's resource tracker. It removes shared memory when the last process has closed it that may
+    use it, and a copy is one of them."""
+    tracker = _attribute(sys.modules.get("multiprocessing.resource_tracker"), "_resource_tracker")
+    fd = _attribute(tracker, "_fd")
+    return {fd} if type(fd) is int and fd >= 0 else set()
 
 
 def _attribute(thing, name):

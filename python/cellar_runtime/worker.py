@@ -83,7 +83,6 @@ class Worker:
         if len(_current_frames()) == 1:  # or a thread would miss what it works with
             self._namespace.let_go()
             exit_cleanup.flush_files()
-        exit_cleanup.stop_resource_tracker()
 
     def rehearse(self) -> None:
         """In the template: runs the cell that waits in the channel, with a request to exit behind it."""

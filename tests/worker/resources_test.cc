@@ -116,6 +116,26 @@ TEST_F(ResourcesTest, SharedMemoryOfAWorkerThatDiedIsRemoved) {
   EXPECT_TRUE(Eventually([&] { return !fs::exists(block); })) << block;
 }
 
+TEST_F(ResourcesTest, SharedMemoryThatASnapshotMayUseIsRemovedWithTheSession) {
+  auto session =
+      host_->Open({.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kAlways}});
+  ASSERT_TRUE(session.ok()) << session.status();
+  absl::StatusOr<CellOutcome> outcome = (*session)->Run(
+      "import os\nfrom multiprocessing.shared_memory import SharedMemory\n"
+      "block = SharedMemory(create=True, size=4096)\nprint(end=block.name)");
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  const fs::path block = fs::path("/dev/shm") / outcome->stdout_text();
+  ASSERT_NE(outcome->stdout_text(), "");
+  outcome = (*session)->Run(
+      "other = SharedMemory(create=True, size=4096)\nprint(end=other.name)\nos._exit(3)");
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->state, StateAfter::kRestored);
+  const fs::path other = fs::path("/dev/shm") / outcome->stdout_text();
+  EXPECT_TRUE(fs::exists(block));
+  session->reset();
+  EXPECT_TRUE(Eventually([&] { return !fs::exists(block) && !fs::exists(other); })) << block;
+}
+
 TEST_F(ResourcesTest, ASessionThatIsNeverUsedLeavesNothing) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(host_->Open().ok());
   ExpectNothingPiledUp();
