@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -133,7 +134,15 @@ class Keeper {
   bool WorkerHasEnded() {
     exit_ = {};
     waitid(P_PID, static_cast<id_t>(worker_), &exit_, WEXITED | WNOWAIT | WNOHANG);
-    return exit_.si_pid != 0;
+    return exit_.si_pid != 0 && !LetGo(exit_);
+  }
+
+  // A child may have this process trace it (PTRACE_TRACEME): then each of its signals stops it, and
+  // is told as its end would be. True when that is all; it goes on untraced, with the signal.
+  static bool LetGo(const siginfo_t& info) {
+    if (info.si_code != CLD_TRAPPED) return false;
+    ptrace(PTRACE_DETACH, info.si_pid, nullptr, info.si_status);
+    return true;
   }
 
   void ReportExit() {
@@ -236,6 +245,7 @@ class Keeper {
       siginfo_t info = {};
       if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return;
       if (info.si_pid == 0 || info.si_pid == worker_) return;
+      if (LetGo(info)) continue;
       asleep_.erase(info.si_pid);
       // A keeper that was killed could not end what is its own: the session that it leads.
       if (branches_.erase(info.si_pid) > 0 && info.si_code != CLD_EXITED) KillSession(info.si_pid);

@@ -102,3 +102,9 @@ print('x')
 # %% BecomesAProgramThatEnds | dies
 import os
 os.execv('/bin/true', ['true'])
+
+# %% TracedByItsParent | completes | says "5"
+import ctypes, os, signal
+ctypes.CDLL(None).ptrace(0, 0, 0, 0)
+os.kill(os.getpid(), signal.SIGWINCH)
+5
