@@ -289,6 +289,8 @@ bool RunForCopy(uint32_t copy, absl::FunctionRef<void()> step) {
 
 uint32_t RunningCell() { return g_shared != nullptr ? g_shared->running_cell.load() : 0; }
 
+bool HasBegun(long cell) { return cell > 0 && cell <= g_shared->begun_cell.load(); }
+
 bool CellWasInterrupted() { return g_interrupted; }
 
 bool TakePendingInterrupt() { return std::exchange(g_pending, false) && !IsForkedChild(); }

@@ -198,9 +198,11 @@ uint32_t CurrentCell() {
     PyErr_Clear();
     return 0;
   }
-  auto number = static_cast<uint32_t>(PyLong_AsLong(cell));
+  // A cell may set the variable to anything.
+  const long named = PyLong_AsLong(cell);
+  if (named == -1) PyErr_Clear();
   Py_DECREF(cell);
-  if (number == 0) number = ThreadOrigin();
+  uint32_t number = HasBegun(named) ? static_cast<uint32_t>(named) : ThreadOrigin();
   return number != 0 ? number : RunningCell();
 }
 

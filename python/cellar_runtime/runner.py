@@ -122,6 +122,7 @@ class Runner:
 
     def _take_result(self, cell, program, value):
         if value is not None and not program.quiet and not _is_forked_child():
+            CELL.set(cell)  # the cell may have set it to another
             _guarded(self._namespace.remember_result, cell, value)
             _guarded(_unaudited, display.publish_result, value)
 

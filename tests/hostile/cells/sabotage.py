@@ -625,5 +625,27 @@ import faulthandler
 faulthandler.dump_traceback_later(0.05, exit=True)
 5
 
+# %% ContextVariablesNone | completes | says "shown"
+import contextvars
+for variable in contextvars.copy_context(): variable.set(None)
+print('shown')
+
+# %% ContextVariablesOfNoCell | completes | says "shown"
+import contextvars
+for variable in contextvars.copy_context(): variable.set(999)
+print('shown')
+
+# %% ContextVariablesOfAnotherCell | completes | says "5"
+import contextvars
+for variable in contextvars.copy_context(): variable.set(1)
+5
+
+# %% SurrogatesRaise | completes | says "\ufffd"
+import codecs
+codecs.register_error('surrogatepass', lambda error: 1 / 0)
+class Odd:
+    def __repr__(self): return '\ud800'
+Odd()
+
 # %% LongDisplayId | fails | says "1000 are allowed"
 display(1, display_id='x' * 10**6)
