@@ -1,13 +1,16 @@
-"""Calls a function right after a module has been imported, without importing it."""
+"""Calls a function right after a module has been imported, without importing it. Keeps the runtime's own modules from being
+executed a second time."""
 
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import sys
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from cellar_runtime import untrusted
 
+_OWN_PACKAGES = ("cellar_runtime", "cellar_prelude")
 _callbacks: dict[str, Callable[[ModuleType], None]] = {}
 
 
@@ -24,9 +27,11 @@ def after_import(name: str, callback: Callable[[ModuleType], None]) -> None:
 
 
 class _Finder:
-    """Finds nothing by itself: asks the other finders and hooks the loader they give."""
+    """Finds nothing new by itself: asks the other finders and hooks the loader they give."""
 
     def find_spec(self, name, path=None, target=None):
+        if target is not None and name.partition(".")[0] in _OWN_PACKAGES:  # importlib.reload
+            return _spec_that_keeps(name, target)
         if name not in _callbacks:
             return None
         for finder in sys.meta_path:
@@ -38,6 +43,23 @@ class _Finder:
                     _hook(spec.loader, name)
                 return spec
         return None
+
+
+class _KeepingLoader:
+    """Leaves a module as it is: what it has been given since it was executed cannot be had again."""
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        pass
+
+
+def _spec_that_keeps(name, module):
+    spec = ModuleSpec(name, _KeepingLoader(), origin="frozen", is_package="__path__" in module.__dict__)
+    if spec.submodule_search_locations is not None:
+        spec.submodule_search_locations = module.__path__
+    return spec
 
 
 def _hook(loader, name: str) -> None:

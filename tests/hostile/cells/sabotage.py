@@ -80,6 +80,13 @@ for name in list(sys.modules):
     if name.startswith(('cellar', '_cellar')): sys.modules[name] = 5
 5
 
+# %% RuntimeModulesReloaded | completes | says "5"
+import importlib, sys
+for name in list(sys.modules):
+    if name.startswith(('cellar', '_cellar')): importlib.reload(sys.modules[name])
+print('x')
+5
+
 # %% SysClassRaises | completes | says "5"
 import sys, types
 class Angry(types.ModuleType):
