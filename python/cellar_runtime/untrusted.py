@@ -7,10 +7,13 @@ interruptible.
 
 __builtins__ = __import__("builtins").__dict__.copy()
 
+import re
 import types
 
 # What a user's method may raise and still only count as "this method failed".
 FAILURES = (Exception, SystemExit)
+
+_SURROGATES = re.compile(r"([\ud800-\udbff])([\udc00-\udfff])|[\ud800-\udfff]")
 
 _read_name = type.__dict__["__name__"].__get__
 _read_qualname = type.__dict__["__qualname__"].__get__
@@ -89,7 +92,13 @@ def valid_text(text: str) -> str:
         text.encode()
         return text
     except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        # Not by codecs, whose error handlers a cell may have registered anew.
+        return _SURROGATES.sub(_whole_character, text)
+
+
+def _whole_character(match):
+    high, low = match.groups()
+    return "\ufffd" if high is None else chr(0x10000 + (ord(high) - 0xD800 << 10) + ord(low) - 0xDC00)
 
 
 def utf8(text: str) -> bytes:
