@@ -61,6 +61,12 @@ bool IsPassedOnFromHost(const siginfo_t& info) {
          info.si_value.sival_ptr == &g_shared;
 }
 
+// A cell may have left no room to queue signals (RLIMIT_SIGPENDING): they come without a sender.
+bool IsHostsWithoutSender(const siginfo_t& info) {
+  const uint32_t running = g_shared->running_cell.load();
+  return info.si_pid == 0 && running != 0 && g_shared->interrupt_target.load() == running;
+}
+
 // In signal context.
 void Hear(int signal, const siginfo_t* info) {
   // A forked child is nobody's cell, and what was the main thread may not be in it. Python knows
@@ -72,7 +78,8 @@ void Hear(int signal, const siginfo_t* info) {
   uint32_t running = g_shared->running_cell.load();
   // A signal from the keeper is the host's and names a cell. One that the cell sends itself, or a
   // person sends from a shell, means whatever runs now.
-  bool from_host = info->si_pid == g_keeper || IsPassedOnFromHost(*info);
+  bool from_host =
+      info->si_pid == g_keeper || IsPassedOnFromHost(*info) || IsHostsWithoutSender(*info);
   uint32_t meant = from_host ? g_shared->interrupt_target.load() : running;
   const bool insists = from_host && signal == wire::InsistSignal();
   if (insists && running == 0 && !IsToCome(meant)) meant = g_shared->way_target.load();

@@ -196,3 +196,9 @@ threading.Event().wait()
 # %% ChildWritesForEver | interrupted | says "state kept" | time-out 300 ms
 import os
 os.system('cat /dev/zero')
+
+# %% NoRoomForSignals | interrupted | time-out 1000 ms
+import resource, signal
+resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+while True: pass
