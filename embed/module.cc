@@ -6,16 +6,19 @@
 #include <pybind11/stl.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "embed/audit_hooks.h"
 #include "embed/bridge.h"
@@ -218,10 +221,25 @@ PyObject* KeepOpenFiles(PyObject*, PyObject* needed) {
   return PyBool_FromLong(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
 
+bool g_has_timer_create = false;  // a cell has looked timer_create(2) up
+
+// Those of POSIX, of which only the kernel knows all. Whether there were any.
+bool DeleteTimers() {
+  if (!g_has_timer_create) return false;
+  std::ifstream timers("/proc/self/timers");
+  std::vector<int> ids;
+  int id;
+  for (std::string line; std::getline(timers, line);) {
+    if (std::sscanf(line.c_str(), "ID: %d", &id) == 1) ids.push_back(id);
+  }
+  for (int each : ids) syscall(SYS_timer_delete, each);
+  return !ids.empty();
+}
+
 // Whether there were any. Those that a cell leaves running would raise in a later one, or kill the
 // worker.
 bool StopTimers() {
-  bool had_any = false;
+  bool had_any = DeleteTimers();
   for (int timer : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
     const itimerval stopped = {};
     itimerval before = {};
@@ -295,8 +313,15 @@ bool MayBeOutput(PyObject* file) {
          name.starts_with("/proc/self/fd/");
 }
 
-// Notices when someone else may begin to write to fd 1 and 2, and when limits may
-// change. A cell may raise any event itself, with whatever it likes.
+// Whether ctypes looks timer_create up.
+bool IsTimerCreate(PyObject* args) {
+  return PyTuple_Check(args) && PyTuple_GET_SIZE(args) == 2 &&
+         PyUnicode_Check(PyTuple_GET_ITEM(args, 1)) &&
+         PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(args, 1), "timer_create") == 0;
+}
+
+// Notices when someone else may begin to write to fd 1 and 2, when limits may change, and when
+// there may be timers. A cell may raise any event itself, with whatever it likes.
 int AuditHook(const char* event, PyObject* args, void*) {
   if (IsForkedChild()) return 0;
   switch (event[0]) {
@@ -320,7 +345,10 @@ int AuditHook(const char* event, PyObject* args, void*) {
       }
       break;
     case 'c':
-      if (std::strncmp(event, "ctypes.dl", 9) == 0) Worker().output.ExpectOtherWriters(true);
+      if (std::strncmp(event, "ctypes.dl", 9) == 0) {
+        Worker().output.ExpectOtherWriters(true);
+        g_has_timer_create |= IsTimerCreate(args);
+      }
       break;
   }
   return 0;

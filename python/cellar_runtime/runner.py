@@ -151,7 +151,7 @@ class Runner:
                 status = cell_errors.report(cell, error, self._integrity)
         if self._had_timers:
             self._had_timers = False
-            _cellar.send_notice(cell, "a timer that was left running (signal.alarm, signal.setitimer, "
+            _cellar.send_notice(cell, "a timer that was left running (signal.alarm, signal.setitimer, timer_create, "
                                 "faulthandler.dump_traceback_later) was stopped")
         self._unfinished = None
         _end_cell()

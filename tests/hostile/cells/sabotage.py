@@ -402,6 +402,13 @@ import signal
 signal.alarm(1)
 5
 
+# %% PosixTimerLeftRunning | completes | says "was stopped"
+import ctypes
+libc, timer = ctypes.CDLL(None), ctypes.c_void_p()
+libc.timer_create(0, None, ctypes.byref(timer))
+libc.timer_settime(timer, 0, (ctypes.c_long * 4)(0, 0, 0, 300_000_000), None)
+5
+
 # %% InterruptsItself | fails | says "KeyboardInterrupt"
 import _thread, os, signal
 _thread.interrupt_main()
