@@ -16,7 +16,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -285,15 +284,15 @@ py::object PrepareCopyInWorker(const py::function& function) {
 
 // In a copy that is to run: whether it is to draw other random numbers, and whether the original
 // had children. None in this process.
-std::optional<std::tuple<bool, bool, bool>> CopyWorker(std::vector<std::string> threads,
-                                                       int python_threads, std::set<int> fds) {
+std::optional<std::pair<bool, bool>> CopyWorker(std::vector<std::string> threads,
+                                                int python_threads, std::set<int> fds) {
   CopyRequest request = TakeCopyRequest();
   std::optional<Awakening> awake = MakeCopy(
       std::move(request),
       {.threads = std::move(threads), .python_threads = python_threads, .own_fds = std::move(fds)});
   if (!awake) return std::nullopt;
   g_not_carried = std::move(awake->not_carried);
-  return std::tuple(awake->reseed, awake->branched, awake->had_children);
+  return std::pair(awake->reseed, awake->had_children);
 }
 
 // Whether a file that is opened under this name, or number, may be what fd 1 or 2 is.

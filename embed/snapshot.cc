@@ -294,7 +294,6 @@ std::optional<Awakening> MakeCopy(CopyRequest request, const CopyContext& contex
   request.message.request = wire::kWakingCopy;
   RunStep(request, PyOS_AfterFork_Child);
   return Awakening{.reseed = request.message.reseed,
-                   .branched = request.message.kind == CopyKind::kBranched,
                    .had_children = inheritance.had_children,
                    .not_carried = std::move(inheritance.not_carried)};
 }

@@ -30,7 +30,6 @@ struct CopyContext {
 // What a copy that goes on as a worker finds.
 struct Awakening {
   bool reseed = false;
-  bool branched = false;      // or it takes the original's place
   bool had_children = false;  // the original, when it was copied
   std::vector<std::string> not_carried;
 };

@@ -45,7 +45,7 @@ def make_copy(loop, integrity) -> bool:
         _copying = False
     if awake is None:
         return False
-    reseed, branched, had_children = awake
+    reseed, had_children = awake
     try:
         if reseed:
             reseed_numpy()
@@ -56,7 +56,6 @@ def make_copy(loop, integrity) -> bool:
         integrity.restore()
         _disown_children(had_children)
         lost.settle()
-        _renew_resource_tracker(branched)
     except BaseException as error:
         _cellar.send_hello(f"the copy could not be woken: {untrusted.describe(error)}")
         os._exit(1)
@@ -136,20 +135,3 @@ def _disown_children(had_any):
     for child in _cellar.live_objects((_Popen,), False) if had_any else ():
         if child.__dict__.get("returncode", 0) is None:
             child.returncode = -SIGKILL
-
-
-def _renew_resource_tracker(branched):
-    """multiprocessing's process that removes shared memory in the end is the original's, and is killed with it. What is
-    still there is this session's to remove, unless it has branched off."""
-    module, memory = (sys.modules.get(f"multiprocessing.{name}") for name in ("resource_tracker", "shared_memory"))
-    try:
-        tracker = module._resource_tracker
-        if tracker._fd is None:
-            return
-        os.close(tracker._fd)
-        tracker._fd = tracker._pid = None
-        for block in _cellar.live_objects((memory.SharedMemory,), False) if memory is not None and not branched else ():
-            if os.path.exists(f"/dev/shm/{block.name}"):  # or a cell has removed it
-                module.register(block._name, "shared_memory")
-    except (AttributeError, TypeError, OSError):
-        pass  # it was never started, or cells have changed it
