@@ -287,6 +287,14 @@ class Sessions(DaemonTest):
             self.assertIn(what, out)
         self.assertEqual(self.run_cellar("cancel", running), (2, "", f'cellar: no call "{running}" is under way\n'))
 
+    def test_a_handle_of_a_daemon_that_has_ended_names_no_call_of_the_next(self):
+        old = self.run_in_session("--detach", "1")[1].strip()
+        self.assertEqual(self.run_cellar("daemon", "stop")[0], 0)
+        new = self.run_in_session("--detach", "print('on', flush=True); import time; time.sleep(60)")[1].strip()
+        self.assertEqual(self.run_cellar("cancel", old), (2, "", f'cellar: no call "{old}" is under way\n'))
+        wait_until(lambda: "on" in self.run_cellar("tail", new)[1], "the new one runs")
+        self.assertEqual(self.run_cellar("cancel", new), (0, "", ""))
+
     def test_a_result_is_kept_when_the_client_that_waits_for_it_leaves(self):
         gate = os.path.join(self.env["XDG_RUNTIME_DIR"], "gate")
         handle = self.run_in_session("--detach", f"{until_there(gate)}\n6 * 7")[1].strip()
