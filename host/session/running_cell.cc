@@ -80,12 +80,15 @@ bool RunningCell::IsSettled() const {
 }
 
 std::string RunningCell::DescribeKill() const {
-  return had_not_begun ? "was killed before it had begun"
-                       : "did not react to the interrupt and was killed";
+  return had_not_begun         ? "was killed before it had begun"
+         : killed_by_interrupt ? "was interrupted, which ended the worker"
+                               : "did not react to the interrupt and was killed";
 }
 
 std::string RunningCell::KillError() const {
-  return had_not_begun ? kNotBegun : "the cell did not react to the interrupt";
+  return had_not_begun         ? kNotBegun
+         : killed_by_interrupt ? "the interrupt ended the worker: the cell had removed its handler"
+                               : "the cell did not react to the interrupt";
 }
 
 CellOutcome RunningCell::OutcomeSoFar() const {

@@ -71,6 +71,7 @@ struct RunningCell {
   bool had_not_begun = false;           // when it was interrupted: none of its code has run
   bool interrupted = false;             // by a ladder that is gone with the worker
   bool killed = false;                  // by that ladder, or before there could be one
+  bool killed_by_interrupt = false;     // by a signal of a lower rung, which it no longer handled
   uint64_t parent = 0;                  // the call inside whose wait it runs; 0 = none
   bool interrupt_after_nested = false;  // as soon as what is nested in it has ended
   bool ended = false;                   // only the disk is waited for

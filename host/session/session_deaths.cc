@@ -4,8 +4,18 @@
 #include <utility>
 
 #include "host/session/session.h"
+#include "host/wire/keeper_messages.h"
 
 namespace cellar::host {
+namespace {
+
+// Whether it died of a signal by which a ladder interrupts: a cell had removed the handler.
+bool IsOfLadder(const WorkerExit& exit) {
+  return exit.signal == SIGINT || exit.signal == wire::InsistSignal() ||
+         exit.signal == wire::DumpSignal();
+}
+
+}  // namespace
 
 void Session::OnWorkerExit(WorkerExit exit) {
   if (!kill_reason_.empty()) exit.reason = std::exchange(kill_reason_, "");
@@ -89,6 +99,10 @@ void Session::OnDeath(WorkerExit exit) {
     queue_.push_front(TakeBack());
   }
   for (RunningCell* cell : cells_.All()) cell->StopWatching();
+  if (RunningCell* cell = cells_.Innermost(); cell != nullptr && IsOfLadder(exit)) {
+    cell->killed_by_interrupt = cell->interrupted && !cell->killed;
+    cell->killed |= cell->killed_by_interrupt;
+  }
   if (DiedOfItsSnapshot()) {
     snapshots_.Drop(untried_);
   } else if (!WasEndedOnPurpose()) {

@@ -8,6 +8,7 @@ namespace cellar::host {
 namespace {
 
 std::string SignalName(int signal) {
+  if (signal >= SIGRTMIN) return "SIGRTMIN+" + std::to_string(signal - SIGRTMIN);
   const char* name = sigabbrev_np(signal);
   return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
 }

@@ -162,6 +162,19 @@ TEST_F(InterruptTest, HitsACellWhateverItDidToSigint) {
   }
 }
 
+TEST_F(InterruptTest, OfAWorkerWithoutHandlersIsNoDeathOfItsOwn) {
+  StartedCell cell(session(),
+                   "import ctypes, time\nlibc = ctypes.CDLL(None)\n"
+                   "for number in range(1, 65): libc.signal(number, None)\n"
+                   "print('ready')\ntime.sleep(987)");
+  cell.WaitFor("ready");
+  session().Interrupt();
+  const CellOutcome outcome = cell.Join();
+  EXPECT_EQ(outcome.status, CellStatus::kCancelled);
+  EXPECT_EQ(outcome.state_detail, "was interrupted, which ended the worker, state lost");
+  EXPECT_THAT(outcome, Fails("CellKilled"));
+}
+
 TEST_F(InterruptTest, EndsCellsAfterOneThatChangedHowHandlersAreCalled) {
   const std::string deadlock = absl::StrCat(
       "import threading\nlock = threading.Lock()\nlock.acquire()\n", kReady, "lock.acquire()");

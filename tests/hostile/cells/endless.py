@@ -197,6 +197,12 @@ threading.Event().wait()
 import os
 os.system('cat /dev/zero')
 
+# %% SignalsAtTheirDefaults | killed | says "the interrupt ended the worker" | time-out 1000 ms
+import ctypes, time
+libc = ctypes.CDLL(None)
+for number in range(1, 65): libc.signal(number, None)
+time.sleep(987)
+
 # %% NoRoomForSignals | interrupted | time-out 1000 ms
 import resource, signal
 resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))
