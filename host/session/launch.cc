@@ -47,7 +47,7 @@ SinkOptions OutputLimits(const Settings& settings) {
 // Variables in which the terminals and programs of one user differ, and which Python does not look
 // at when it starts.
 bool IsOfOneClient(std::string_view entry) {
-  constexpr std::string_view kBeginnings[] = {"CELLAR_", "PI_", "TERM=", "XDG_"};
+  constexpr std::string_view kBeginnings[] = {"PI_", "TERM=", "XDG_"};
   return !entry.starts_with("PI_ARTIFACTS_DIR=") &&
          std::ranges::any_of(kBeginnings,
                              [&](std::string_view start) { return entry.starts_with(start); });

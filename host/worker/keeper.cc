@@ -30,7 +30,7 @@ absl::Status Keeper::Serve(KeeperListener& listener) {
 void Keeper::Release() {
   if (listener_ == nullptr) return;
   listener_ = nullptr;
-  loop_.Unwatch(socket_.get());
+  if (socket_) loop_.Unwatch(socket_.get());
   if (state_ == State::kServing || killed_unknown_) state_ = State::kClearing;
   killed_unknown_ = false;
   worker_pid_ = 0;
@@ -83,7 +83,7 @@ void Keeper::WhenClear(absl::AnyInvocable<void()> clear) {
 
 void Keeper::OnSocket() {
   auto message = wire::ReceiveControl(socket_.get());
-  if (!message.ok()) return listener_->OnKeeperGone();
+  if (!message.ok()) return Lose();
   if (!*message) return;
   const std::string& payload = (*message)->payload;
   switch ((*message)->type) {
@@ -112,6 +112,13 @@ void Keeper::OnSocket() {
     default:
       break;
   }
+  Lose();
+}
+
+// One that lives all the same ends everything when its socket closes.
+void Keeper::Lose() {
+  loop_.Unwatch(socket_.get());
+  socket_.reset();
   listener_->OnKeeperGone();
 }
 
@@ -119,7 +126,7 @@ void Keeper::OnHello(wire::ControlMessage& message) {
   auto hello = wire::Decode<wire::KeeperHello>(message.payload);
   // A cell that has taken the keeper's socket can say anything.
   if (!hello || hello->worker_pid <= 0 || worker_pid_ > 0 || message.fds.size() != 2) {
-    return listener_->OnKeeperGone();
+    return Lose();
   }
   state_ = State::kServing;
   killed_unknown_ = false;

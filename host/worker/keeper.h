@@ -73,6 +73,7 @@ class Keeper {
   void OnHello(wire::ControlMessage& message);
   void OnCleared();
   void OnBranchKept(const wire::BranchKept& kept);
+  void Lose();
   template <typename Message>
   void Tell(const Message& message);
 

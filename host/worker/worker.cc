@@ -18,6 +18,8 @@ namespace {
 constexpr absl::Duration kExitReport = absl::Seconds(2);
 // Between the end of its channel and its own end.
 constexpr absl::Duration kEndOfWorker = absl::Milliseconds(200);
+// Between the end of its keeper and its own, by whoever is above.
+constexpr absl::Duration kEndWithKeeper = absl::Milliseconds(500);
 constexpr char kClosed[] = "its channel to the host was closed";
 
 }  // namespace
@@ -281,28 +283,40 @@ void Worker::OnWorkerExited(const wire::WorkerExited& exited) {
 
 void Worker::OnPidfd() {
   loop_.Unwatch(pidfd_.get());
+  has_ended_ = true;
   if (exit_known_ || finished_) return;
+  if (keeper_is_gone_) return Finish();
   keeper_->Continue();
   loop_.Cancel(exit_timer_);
-  exit_timer_ = loop_.After(kExitReport, [this] { OnKeeperGone(); });
+  exit_timer_ = loop_.After(kExitReport, [this] {
+    SetReasonOfKeeper();
+    Finish();
+  });
 }
 
 // Without its keeper a worker cannot be looked after. Whoever was above the keeper ends all of its
 // session, and knows what the worker has started by its being below the worker: so that one stands
-// still until then, and is killed here only if nobody has done it.
+// still until then, and is killed here only if nobody does it.
 void Worker::OnKeeperGone() {
-  if (pidfd_) {
-    SignalPidfd(pidfd_.get(), SIGSTOP);
-    loop_.Unwatch(pidfd_.get());
-    loop_.After(kExitReport, [pidfd = std::move(pidfd_)] { SignalPidfd(pidfd.get(), SIGKILL); });
-  }
-  if (!exit_.reason.empty() && !exit_known_) {
+  keeper_is_gone_ = true;
+  SetReasonOfKeeper();
+  if (!pidfd_ || has_ended_) return Finish();
+  SignalPidfd(pidfd_.get(), SIGSTOP);
+  loop_.Cancel(exit_timer_);
+  exit_timer_ = loop_.After(kEndWithKeeper, [this] {
+    SignalPidfd(pidfd_.get(), SIGKILL);
+    Finish();
+  });
+}
+
+void Worker::SetReasonOfKeeper() {
+  if (exit_known_) return;
+  if (!exit_.reason.empty()) {
     exit_.reason = "ended: " + exit_.reason;
-  } else if (!exit_known_) {
+  } else {
     SetReason(why_not_started_ ? why_not_started_()
                                : absl::UnavailableError("ended because its keeper was killed"));
   }
-  Finish();
 }
 
 void Worker::OnChannelEnd() {

@@ -139,6 +139,7 @@ class Worker : private ChannelListener, private KeeperListener {
   void OnBorn(absl::StatusOr<wire::Copied> copied);
   void BeReady();
   void OnPidfd();
+  void SetReasonOfKeeper();
 
   template <typename Message>
   absl::Status Deliver(std::string_view payload, void (WorkerListener::*receive)(Message));
@@ -171,7 +172,9 @@ class Worker : private ChannelListener, private KeeperListener {
   EventLoop::TimerId birth_timer_ = 0;
   EventLoop::TimerId exit_timer_ = 0;
   EventLoop::TimerId closed_timer_ = 0;
-  bool exit_known_ = false;
+  bool has_ended_ = false;   // as its pidfd says
+  bool exit_known_ = false;  // as its keeper says
+  bool keeper_is_gone_ = false;
   bool finished_ = false;
   WorkerExit exit_;
 };

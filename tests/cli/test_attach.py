@@ -403,7 +403,7 @@ class Prompt(AttachTest):
         screen = self.screen()
         for i in (1, 2, 3):
             screen.enter(f"x = {i}", f"In [{i + 1}]:")
-            wait_until(lambda: f"rewinds to {', '.join(map(str, range(2, i + 2)))}" in self.sessions(), "a snapshot")
+            wait_until(lambda: f"rewinds to before cell {', '.join(map(str, range(2, i + 2)))}" in self.sessions(), "a snapshot")
         screen.enter(":rewind 3", "cellar: the state is that of before cell 3\nwork In [3]:")
         screen.enter("x", "\n2\nwork In [4]:")
         screen.keys(":rewind 9", "Enter")

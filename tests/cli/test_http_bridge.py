@@ -89,7 +89,8 @@ class HttpBridge(ProgramTest):
         client = LineClient(process.stdin, process.stdout)
         client.send(id="a", type="eval", cells=[{"code": "tool.hang()"}])
         self.assertTrue(self.server.hanging.wait(20))
-        self.assertEqual(client.eval("1", parent="call-1")["error"],
+        [session] = client.ask("sessions")["sessions"]
+        self.assertEqual(client.eval("1", parent=session["call"])["error"],
                          {"ename": "SessionRefused", "evalue": "session is held by the cell that waits for you"})
         client.ask("cancel", call="a")
         self.assertEqual(client.done("a")["result"]["cells"][0]["state"], "kept")

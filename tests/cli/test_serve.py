@@ -126,8 +126,8 @@ class Calls(ServeTest):
         wait_until(lambda: "begun" in client.ask("tail", call=handle)["result"]["text"], "its output so far")
         self.assertEqual(client.ask("wait", call=handle, limit=0.05)["status"], "running")
         os.mkdir(gate)
-        self.assertIn("'late'", client.ask("wait", call=handle)["result"]["text"])
-        self.assertEqual(client.ask("wait", call=handle)["error"]["ename"], "NotFound")
+        for _ in range(2):
+            self.assertIn("'late'", client.ask("wait", call=handle)["result"]["text"])
 
 
 class SessionRequests(ServeTest):

@@ -93,9 +93,14 @@ TEST(DescendantsTest, AProcessThatMayNotBeSignalledIsLeftAndTheOthersAreKilled) 
     });
     permission.write.reset();
     for (int i = 0; i < 3; ++i) {
+      Pipe changed = *MakePipe();
       Fork([&] {
-        if (setresuid(kNobody, kNobody, kNobody) == 0) SleepForEver();
+        if (setresuid(kNobody, kNobody, kNobody) != 0) return;
+        changed.write.reset();
+        SleepForEver();
       });
+      changed.write.reset();
+      EXPECT_TRUE(Ends(changed.read));
     }
     life.write.reset();
     if (setresuid(kNobody, kNobody, kNobody) != 0) SleepForEver();

@@ -31,18 +31,18 @@ TEST_F(RunPlanTest, CodeCellsWithSourceThatAreNotTaggedToBeSkipped) {
 }
 
 TEST_F(RunPlanTest, FromACellOnwards) {
-  EXPECT_THAT(Chosen({.from = "1"}), ElementsAre(3, 5));
-  EXPECT_THAT(Chosen({.from = "d"}), ElementsAre(3, 5));
+  EXPECT_THAT(Chosen({.from = {{"1"}}}), ElementsAre(3, 5));
+  EXPECT_THAT(Chosen({.from = {{"d"}}}), ElementsAre(3, 5));
 }
 
 TEST_F(RunPlanTest, NamedCellsInTheOrderOfTheNotebook) {
-  EXPECT_THAT(Chosen({.cells = {"4", "a", "0"}}), ElementsAre(0, 4));
+  EXPECT_THAT(Chosen({.cells = {{"4"}, {"a"}, {"0"}}}), ElementsAre(0, 4));
 }
 
 TEST_F(RunPlanTest, WhatIsNoCodeCellIsRefused) {
-  EXPECT_FALSE(CellsToRun(document_, {.cells = {"1"}}).ok());
-  EXPECT_FALSE(CellsToRun(document_, {.cells = {"9"}}).ok());
-  EXPECT_FALSE(CellsToRun(document_, {.from = "no-such-id"}).ok());
+  EXPECT_FALSE(CellsToRun(document_, {.cells = {{"1"}}}).ok());
+  EXPECT_FALSE(CellsToRun(document_, {.cells = {{"9"}}}).ok());
+  EXPECT_FALSE(CellsToRun(document_, {.from = {{"no-such-id"}}}).ok());
 }
 
 absl::Status Language(const std::string& metadata) {
