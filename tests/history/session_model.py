@@ -164,7 +164,8 @@ class SessionModel:
     def _states_restored(self, cell):
         stand = cell.found_restored()
         brought = {state for branch in self._branches_before(cell) for state in branch.effect() if state[1] == stand}
-        return self.states_by_rewind(stand) | brought
+        told = {state for state in self.states if self.restore_is_told and state[1] == stand}
+        return self.states_by_rewind(stand) | brought | told
 
     def _check_cause(self, cell):
         has_cause = self.lost or self.restore_is_told or self._changes_before(cell)
