@@ -311,10 +311,11 @@ class Clients:
             self.turns[call.session].begin(call)
             call.begun += 1
             return
-        if type == "stdout" and frame.get("background"):
-            # Also before the first cell, and between two.
-            call.check_background(frame["text"], self.lineage, running=call.running())
-            call.background.append(frame["text"])
+        if frame.get("background"):
+            # Also before the first cell, and between two. On stderr are only words of Python's own.
+            if type == "stdout":
+                call.check_background(frame["text"], self.lineage, running=call.running())
+                call.background.append(frame["text"])
             return
         token = call.token_of(frame)
         if type == "finished":
