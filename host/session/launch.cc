@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -56,12 +55,12 @@ bool IsOfOneClient(std::string_view entry) {
 // Told to the worker instead of the template, so that sessions of such clients share one.
 void MoveToSession(SessionOptions& session) {
   std::vector<std::string>& entries = session.runtime.environment;
-  const auto moved = std::ranges::stable_partition(entries, std::not_fn(IsOfOneClient));
-  for (const std::string& entry : moved) {
+  for (const std::string& entry : entries) {
+    if (!IsOfOneClient(entry)) continue;
     const size_t equals = entry.find('=');
     session.environment.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
   }
-  entries.erase(moved.begin(), moved.end());
+  std::erase_if(entries, IsOfOneClient);
 }
 
 }  // namespace
