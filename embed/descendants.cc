@@ -207,8 +207,7 @@ void KillDescendants(const std::set<pid_t>& kept) {
   const auto end_of_grace = std::chrono::steady_clock::now() + kTrackerGrace;
   for (Rounds rounds; ReapDead(kept); rounds.Pause()) {
     std::vector<pid_t> living = LivingDescendants(kept);
-    const bool spares_trackers =
-        !kept.empty() || std::chrono::steady_clock::now() < end_of_grace;
+    const bool spares_trackers = !kept.empty() || std::chrono::steady_clock::now() < end_of_grace;
     if (spares_trackers && std::erase_if(living, IsResourceTracker) > 0 && living.empty() &&
         kept.empty()) {
       continue;

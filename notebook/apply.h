@@ -29,7 +29,7 @@ struct Applied {
   size_t changed = 0;
   size_t added = 0;
   size_t removed = 0;
-  std::vector<size_t> cleared;  // cells of the old notebook that lost outputs
+  std::vector<size_t> cleared;           // cells of the old notebook that lost outputs
   std::vector<NearMarker> near_markers;  // that were not in the cell before
 };
 

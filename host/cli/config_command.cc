@@ -78,7 +78,8 @@ void AddConfigCommand(CLI::App& app, int* exit_code) {
       "XDG_CONFIG_HOME), .cellar/config.json of the directory, variables (CELLAR_MAX_SESSIONS=8,\n"
       "lists with commas; PI_PY for tool_mode), options. Entries of env_allow and env_deny\n"
       "are taken from all of these, and a directory's file cannot let secrets through to cells.\n"
-      "What is marked \"of the host\" is for all its sessions: with -s the daemon has read it when\n"
+      "What is marked \"of the host\" is for all its sessions: with -s the daemon has read it "
+      "when\n"
       "it started, from the user's file and its own variables.");
   command->callback([options, exit_code] { *exit_code = RunConfig(*options); });
 }

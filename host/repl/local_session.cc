@@ -85,12 +85,12 @@ void LocalSession::Branch(const std::string& name, StandingCallback done) {
   if (name == kMain || branches_.contains(name)) {
     return done(absl::AlreadyExistsError(absl::StrCat("there is a session ", name, " already")));
   }
-  session().Branch(
-      {}, [this, name, done = std::move(done)](absl::StatusOr<Branched> branched) mutable {
-        if (!branched.ok()) return done(branched.status());
-        branches_[name] = std::move(branched->session);
-        done(std::move(branched->standing));
-      });
+  session().Branch({},
+                   [this, name, done = std::move(done)](absl::StatusOr<Branched> branched) mutable {
+                     if (!branched.ok()) return done(branched.status());
+                     branches_[name] = std::move(branched->session);
+                     done(std::move(branched->standing));
+                   });
 }
 
 void LocalSession::Switch(const std::string& name, StatusCallback done) {

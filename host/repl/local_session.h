@@ -53,7 +53,7 @@ class LocalSession : public PromptSession {
   std::map<std::string, std::unique_ptr<Session>> branches_;
   std::string current_ = kMain;
   std::map<std::string, int> columns_told_;  // by the session's name
-  size_t open_ = 0;  // that are being closed, to leave
+  size_t open_ = 0;                          // that are being closed, to leave
   absl::AnyInvocable<void()> on_left_;
 };
 

@@ -38,7 +38,7 @@ struct EvalRequest {
   // them.
   bool is_bare = false;
   absl::Status refused;  // why a bare one is, which is told in those frames too
-  bool stream = true;  // false: nothing but the last frame
+  bool stream = true;    // false: nothing but the last frame
 };
 // Of an eval or a watch under way on this connection, by its id, or of any call, by its handle.
 struct CancelRequest {

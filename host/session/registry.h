@@ -202,7 +202,7 @@ class SessionRegistry {
     bool per_call = false;
     std::set<std::string> owners;
     bool is_owned = false;  // an owner has opened it, and nobody else has run cells there
-    bool used = false;  // state can be expected of it
+    bool used = false;      // state can be expected of it
     std::deque<Turn> waiting;
     TicketId holder = 0;
     absl::Time last_used;

@@ -61,7 +61,7 @@ struct RunningCell {
   CellOutcome outcome;
   std::unique_ptr<OutputLog> log;
   std::unique_ptr<OutputLog> background;  // that its outcome takes along; or null
-  absl::Time started;  // MonotonicNow()
+  absl::Time started;                     // MonotonicNow()
   std::unique_ptr<InterruptLadder> ladder;
   bool waits_for_snapshot = false;  // not sent yet: its worker is just being made
   bool interrupt_when_ready = false;

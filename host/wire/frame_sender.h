@@ -1,5 +1,5 @@
-// Frames on their way into a stream socket that the event loop watches: what has no room now is sent
-// when there is.
+// Frames on their way into a stream socket that the event loop watches: what has no room now is
+// sent when there is.
 //
 // Lives on the loop's thread, and never blocks.
 #pragma once

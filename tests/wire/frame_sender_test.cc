@@ -17,9 +17,11 @@ TEST(FrameSenderTest, WhatHasNoRoomIsSentInItsOrderWhenThereIs) {
   auto loop = *EventLoop::Create();
   auto [ours, theirs] = *MakeSocketPair(SOCK_STREAM);
   FrameSender sender(*loop, ours.get(), EPOLLIN);
-  ASSERT_TRUE(loop->Watch(ours.get(), EPOLLIN, [&](uint32_t events) {
-                    if ((events & EPOLLOUT) != 0) sender.Flush();
-                  }).ok());
+  ASSERT_TRUE(loop->Watch(ours.get(), EPOLLIN,
+                          [&](uint32_t events) {
+                            if ((events & EPOLLOUT) != 0) sender.Flush();
+                          })
+                  .ok());
   const std::vector<std::string> frames = {"first", std::string(8u << 20, 'x'), "last"};
   std::string all;
   for (const std::string& frame : frames) {

@@ -82,8 +82,9 @@ resist()
   ASSERT_EQ(resisted.state, StateAfter::kKept) << resisted.state_detail;
   CellOutcome outcome = Run("import ctypes\nctypes.string_at(0)");
   ExpectDeath(outcome, "died of SIGSEGV");
-  EXPECT_THAT(outcome.death->python_stack,
-              AllOf(HasSubstr("File \"<cell 3>\", line 2 in <module>\n"), Not(HasSubstr("resist"))));
+  EXPECT_THAT(
+      outcome.death->python_stack,
+      AllOf(HasSubstr("File \"<cell 3>\", line 2 in <module>\n"), Not(HasSubstr("resist"))));
 }
 
 TEST_F(DeathTest, TheStackOfAForkedChildIsNotThatOfTheDeath) {

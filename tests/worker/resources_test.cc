@@ -117,8 +117,7 @@ TEST_F(ResourcesTest, SharedMemoryOfAWorkerThatDiedIsRemoved) {
 }
 
 TEST_F(ResourcesTest, SharedMemoryThatASnapshotMayUseIsRemovedWithTheSession) {
-  auto session =
-      host_->Open({.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kAlways}});
+  auto session = host_->Open({.snapshots = SnapshotOptions{.policy = SnapshotPolicy::kAlways}});
   ASSERT_TRUE(session.ok()) << session.status();
   absl::StatusOr<CellOutcome> outcome = (*session)->Run(
       "import os\nfrom multiprocessing.shared_memory import SharedMemory\n"
