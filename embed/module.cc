@@ -6,13 +6,10 @@
 #include <pybind11/stl.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -24,6 +21,7 @@
 #include "embed/fork_guard.h"
 #include "embed/guarded_coroutine.h"
 #include "embed/interrupts.h"
+#include "embed/left_timers.h"
 #include "embed/live_objects.h"
 #include "embed/memory_reserve.h"
 #include "embed/snapshot.h"
@@ -220,34 +218,6 @@ PyObject* KeepOpenFiles(PyObject*, PyObject* needed) {
   return PyBool_FromLong(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
 
-bool g_has_timer_create = false;  // a cell has looked timer_create(2) up
-
-// Those of POSIX, of which only the kernel knows all. Whether there were any.
-bool DeleteTimers() {
-  if (!g_has_timer_create) return false;
-  std::ifstream timers("/proc/self/timers");
-  std::vector<int> ids;
-  int id;
-  for (std::string line; std::getline(timers, line);) {
-    if (std::sscanf(line.c_str(), "ID: %d", &id) == 1) ids.push_back(id);
-  }
-  for (int each : ids) syscall(SYS_timer_delete, each);
-  return !ids.empty();
-}
-
-// Whether there were any. Those that a cell leaves running would raise in a later one, or kill the
-// worker.
-bool StopTimers() {
-  bool had_any = DeleteTimers();
-  for (int timer : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
-    const itimerval stopped = {};
-    itimerval before = {};
-    setitimer(timer, &stopped, &before);
-    had_any |= timerisset(&before.it_value);
-  }
-  return had_any;
-}
-
 // The new number of a descriptor, or the old one where none is free.
 int MoveDescriptorHigh(int fd) {
   absl::StatusOr<UniqueFd> high = MoveHigh(UniqueFd(dup(fd)));
@@ -312,13 +282,6 @@ bool MayBeOutput(PyObject* file) {
          name.starts_with("/proc/self/fd/");
 }
 
-// Whether ctypes looks timer_create up.
-bool IsTimerCreate(PyObject* args) {
-  return PyTuple_Check(args) && PyTuple_GET_SIZE(args) == 2 &&
-         PyUnicode_Check(PyTuple_GET_ITEM(args, 1)) &&
-         PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(args, 1), "timer_create") == 0;
-}
-
 // Notices when someone else may begin to write to fd 1 and 2, when limits may change, and when
 // there may be timers. A cell may raise any event itself, with whatever it likes.
 int AuditHook(const char* event, PyObject* args, void*) {
@@ -346,7 +309,7 @@ int AuditHook(const char* event, PyObject* args, void*) {
     case 'c':
       if (std::strncmp(event, "ctypes.dl", 9) == 0) {
         Worker().output.ExpectOtherWriters(true);
-        g_has_timer_create |= IsTimerCreate(args);
+        NoteTimers(args);
       }
       break;
   }
