@@ -32,10 +32,12 @@ install(TARGETS cellar_archive EXPORT cellar ARCHIVE DESTINATION ${CMAKE_INSTALL
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/host/library/cellar DESTINATION ${cellar_include_dir})
 # Notebooks, and what runs them.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/notebook DESTINATION ${cellar_include_dir} FILES_MATCHING PATTERN "*.h")
-# Those that the headers above include, with what these include in turn.
-foreach(folder base bridge execute output runtime session wire worker)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/host/${folder} DESTINATION ${cellar_include_dir}/host
-          FILES_MATCHING PATTERN "*.h")
+# Those that the headers above include, with what these include in turn: data, and no more of the host.
+foreach(header bridge/provider bridge/reply bridge/tool_set output/stream output/truncation runtime/environment
+        runtime/snapshot_policy session/cell_observer session/kept_snapshots session/outcome session/standing wire/display
+        wire/message_type wire/position worker/worker_exit)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/host/${header}.h DESTINATION ${cellar_include_dir}/host/${folder})
 endforeach()
 
 install(EXPORT cellar NAMESPACE cellar:: FILE cellarTargets.cmake DESTINATION ${cellar_package_dir})

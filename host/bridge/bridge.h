@@ -19,7 +19,7 @@
 #include "host/base/unique_fd.h"
 #include "host/bridge/line.h"
 #include "host/bridge/provider.h"
-#include "host/bridge/reply.h"
+#include "host/bridge/reply_desk.h"
 
 namespace cellar::host {
 

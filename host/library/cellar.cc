@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/library/engine.h"
+#include "host/library/opener.h"
 #include "host/library/query_answers.h"
 
 namespace cellar {
@@ -45,56 +46,27 @@ absl::StatusOr<std::string> AskQuery(Engine& engine, uint64_t id, wire::Query qu
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Host>> Host::Start(HostOptions options) {
-  host::LaunchQuery query = {.env = host::CurrentEnvironment(),
-                             .interpreter = options.interpreter,
-                             .preload = options.preload,
-                             .worker_program = options.worker_program,
-                             .artifacts_directory = options.artifacts_directory};
-  CELLAR_ASSIGN_OR_RETURN(host::Launch launch, host::PrepareLaunch(query));
-  // The program may change its directory later; sessions without one of their own stay here.
-  query.cwd = launch.session.cwd;
+  CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<const Opener> opener, Opener::Make(std::move(options)));
+  const host::Launch& launch = opener->launch();
   CELLAR_ASSIGN_OR_RETURN(
       std::shared_ptr<Engine> engine,
       Engine::Start(launch.artifacts_directory, host::ArtifactLimitsFrom(launch.settings)));
-  return std::unique_ptr<Host>(
-      new Host(std::move(options), std::move(query), std::move(launch), std::move(engine)));
+  return std::unique_ptr<Host>(new Host(std::move(opener), std::move(engine)));
 }
 
-Host::Host(HostOptions options, host::LaunchQuery query, host::Launch launch,
-           std::shared_ptr<Engine> engine)
-    : options_(std::move(options)),
-      query_(std::move(query)),
-      launch_(std::move(launch)),
-      engine_(std::move(engine)) {}
+Host::Host(std::unique_ptr<const Opener> opener, std::shared_ptr<Engine> engine)
+    : opener_(std::move(opener)), engine_(std::move(engine)) {}
 
 Host::~Host() { engine_->Shutdown(); }
 
-absl::StatusOr<std::unique_ptr<Session>> Host::Open(SessionOptions options) {
-  CELLAR_ASSIGN_OR_RETURN(host::SessionOptions launch, Prepare(std::move(options)));
-  CELLAR_ASSIGN_OR_RETURN(uint64_t id, engine_->Open(std::move(launch)));
-  return std::unique_ptr<Session>(new Session(engine_, id));
+const std::vector<std::string>& Host::warnings() const {
+  return opener_->launch().interpreter.warnings;
 }
 
-absl::StatusOr<host::SessionOptions> Host::Prepare(SessionOptions options) const {
-  CELLAR_RETURN_IF_ERROR(host::ValidateOverrides(options.environment));
-  host::SessionOptions session = launch_.session;
-  if (!options.cwd.empty() || !options.interpreter.empty() || !options.preload.empty()) {
-    host::LaunchQuery query = query_;
-    if (!options.cwd.empty()) query.cwd = options.cwd;
-    if (!options.interpreter.empty()) query.interpreter = options.interpreter;
-    if (!options.preload.empty()) query.preload = options.preload;
-    CELLAR_ASSIGN_OR_RETURN(host::Launch launch, host::PrepareLaunch(query));
-    session = std::move(launch.session);
-  }
-  session.id = std::move(options.id);
-  session.bridge = options_.bridge;
-  session.bridge_limit = options_.bridge_limit;
-  session.value_limit = options_.value_limit;
-  session.sys_path = std::move(options.sys_path);
-  for (auto& [name, value] : options.environment) session.environment.push_back({name, value});
-  if (options_.interrupt_grace) session.interrupt_grace = *options_.interrupt_grace;
-  if (options.snapshots) session.snapshots = *options.snapshots;
-  return session;
+absl::StatusOr<std::unique_ptr<Session>> Host::Open(SessionOptions options) {
+  CELLAR_ASSIGN_OR_RETURN(host::SessionOptions prepared, opener_->Prepare(std::move(options)));
+  CELLAR_ASSIGN_OR_RETURN(uint64_t id, engine_->Open(std::move(prepared)));
+  return std::unique_ptr<Session>(new Session(engine_, id));
 }
 
 void Host::RenewOffer() { engine_->RenewOffers(); }

@@ -12,6 +12,7 @@
 
 #include "host/base/event_loop.h"
 #include "host/bridge/provider.h"
+#include "host/bridge/reply_desk.h"
 #include "host/repl/prompt_session.h"
 #include "host/runtime/environment.h"
 #include "host/serve/background_dial.h"

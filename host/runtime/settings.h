@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "host/runtime/environment.h"
+#include "host/runtime/snapshot_policy.h"
 
 namespace cellar::host {
 
@@ -21,13 +22,6 @@ absl::string_view ToolModeName(ToolMode mode);
 
 // What happens to a cell whose worker died under it.
 enum class Retry { kNever, kOnce };
-
-// When a session takes a snapshot of its state.
-enum class SnapshotPolicy {
-  kAuto,    // where it costs no one time: when the session has nothing to do, or after long cells
-  kAlways,  // before every cell
-  kOff,
-};
 
 // The comment after a member is its key in config.json, where that differs from the name.
 struct Settings {

@@ -3,29 +3,16 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
 #include "host/runtime/settings.h"
+#include "host/session/cell_observer.h"
 #include "host/session/outcome.h"
 #include "host/wire/channel_messages.h"
 
 namespace cellar::host {
-
-// Sees what a cell does while it runs. Called on the loop's thread; must neither block nor throw.
-class CellObserver {
- public:
-  virtual ~CellObserver() = default;
-  // Raw bytes as the cell wrote them: to be sanitised before they are shown.
-  virtual void OnText(Stream, std::string_view) {}
-  virtual void OnDisplay(const wire::Display&) {}
-  // Printed meanwhile by what an earlier cell started.
-  virtual void OnBackgroundText(Stream, std::string_view) {}
-  // Whether prints are to wait, until Session::GoOn, because it cannot take more for now.
-  virtual bool WantsPause() const { return false; }
-};
 
 struct CellRequest {
   std::string code;                  // UTF-8

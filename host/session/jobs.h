@@ -11,6 +11,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "host/session/cell_request.h"
+#include "host/session/standing.h"
 #include "host/wire/channel_messages.h"
 
 namespace cellar::host {
@@ -26,19 +27,8 @@ using ValueCallback = absl::AnyInvocable<void(absl::StatusOr<std::optional<Sessi
 
 using ResetCallback = absl::AnyInvocable<void(absl::Status)>;
 
-// Where a session stands that has gone back to a snapshot, or has branched off.
-struct Standing {
-  uint32_t before_cell = 0;
-  std::vector<std::string> not_carried;  // what a fork cannot take over, one phrase each
-};
 using RewindCallback = absl::AnyInvocable<void(absl::StatusOr<Standing>)>;
 
-struct BranchOptions {
-  // A kept snapshot to branch from; nothing = the present state.
-  std::optional<uint32_t> before_cell;
-  bool same_random = false;  // draw the same random numbers as the original
-  std::string id;            // SessionOptions::id of the branch; empty = that of the original
-};
 struct Branched {
   std::unique_ptr<Session> session;
   Standing standing;

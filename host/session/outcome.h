@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "host/output/sink.h"
-#include "host/wire/channel_messages.h"
+#include "host/output/truncation.h"
+#include "host/wire/display.h"
 #include "host/worker/worker_exit.h"
 
 namespace cellar::host {

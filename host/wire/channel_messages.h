@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "host/wire/display.h"
 #include "host/wire/message.h"
-#include "host/wire/ring.h"
+#include "host/wire/position.h"
 
 namespace cellar::wire {
 
@@ -94,34 +95,6 @@ struct Hello {
   std::string error;
   std::vector<std::string> not_carried;  // what this copy could not take over, one each
   CELLAR_WIRE_FIELDS(self.version, self.error, self.not_carried)
-};
-
-enum class DisplayKind : uint8_t {
-  kDisplay = 0,
-  kUpdate = 1,
-  kResult = 2,
-  kClear = 3,
-  kStatus = 4
-};
-enum class MimeKind : uint8_t { kText = 0, kBytes = 1, kJson = 2 };
-
-struct MimeEntry {
-  std::string mime;
-  MimeKind kind = MimeKind::kText;
-  std::string data;
-  CELLAR_WIRE_FIELDS(self.mime, self.kind, self.data)
-};
-
-struct Display {
-  static constexpr MessageType kType = MessageType::kDisplay;
-  uint32_t cell = 0;
-  Position position;  // what was written before it
-  DisplayKind kind = DisplayKind::kDisplay;
-  std::vector<MimeEntry> data;
-  std::string metadata;  // JSON object, or empty
-  std::string display_id;
-  CELLAR_WIRE_FIELDS(self.cell, self.position.ring, self.position.out, self.position.err, self.kind,
-                     self.data, self.metadata, self.display_id)
 };
 
 struct Error {

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "host/base/status.h"
+#include "host/wire/position.h"
 
 namespace cellar::wire {
 
@@ -23,13 +24,6 @@ inline constexpr size_t kRingCapacity = 1u << 20;  // a power of two
 
 // Output streams as they stand in ring records and pipes.
 enum class StreamId : uint8_t { kStdout = 1, kStderr = 2 };
-
-// How far each source of output had come at some moment: bytes since the worker started.
-struct Position {
-  uint64_t ring = 0;
-  uint64_t out = 0;  // pipe behind fd 1
-  uint64_t err = 0;  // pipe behind fd 2
-};
 
 struct RingHeader {
   alignas(64) std::atomic<uint64_t> head;  // bytes ever written; the worker's

@@ -28,9 +28,10 @@
 #include "host/bridge/provider.h"
 #include "host/bridge/tool_set.h"
 #include "host/runtime/environment.h"
-#include "host/session/launch.h"
+#include "host/session/cell_observer.h"
+#include "host/session/kept_snapshots.h"
 #include "host/session/outcome.h"
-#include "host/session/session.h"
+#include "host/session/standing.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar {
@@ -59,6 +60,7 @@ using host::ToolSet;
 using host::WorkerExit;
 
 class Engine;
+class Opener;
 class Session;
 
 // What is empty comes from the settings (see host/runtime/settings.h), then from the environment.
@@ -72,8 +74,9 @@ struct HostOptions {
   std::string artifacts_directory;
   // Answers the calls that cells make to this program (`tool`, `llm`, `agent`); outlives the host.
   BridgeProvider* bridge = nullptr;
-  absl::Duration bridge_limit = host::kBridgeLimit;  // for one answer
-  absl::Duration value_limit = host::kValueLimit;    // for a worker to answer Set() or Get()
+  std::optional<absl::Duration> bridge_limit;  // for one answer; nothing = an hour
+  // For a worker to answer Set() or Get(), which may be of large values; nothing = 30 s.
+  std::optional<absl::Duration> value_limit;
 };
 
 struct SessionOptions {
@@ -113,16 +116,12 @@ class Host {
   void RenewOffer();
 
   // What was passed over when the interpreter was chosen, one sentence each.
-  const std::vector<std::string>& warnings() const { return launch_.interpreter.warnings; }
+  const std::vector<std::string>& warnings() const;
 
  private:
-  Host(HostOptions options, host::LaunchQuery query, host::Launch launch,
-       std::shared_ptr<Engine> engine);
-  absl::StatusOr<host::SessionOptions> Prepare(SessionOptions options) const;
+  Host(std::unique_ptr<const Opener> opener, std::shared_ptr<Engine> engine);
 
-  HostOptions options_;
-  host::LaunchQuery query_;  // with the environment as it was when the host started
-  host::Launch launch_;      // of a session without options
+  std::unique_ptr<const Opener> opener_;
   std::shared_ptr<Engine> engine_;
 };
 
