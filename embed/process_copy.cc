@@ -33,6 +33,7 @@ struct State {
   bool in_copy;
   pid_t copy;
   pid_t keeper;
+  pid_t helper;
   int error;
   const CopyKeeper* keeper_options;
   std::vector<char*> keeper_argv;
@@ -99,6 +100,7 @@ int BeKeeper(void*) {
 }
 
 int BeMiddle(void*) {
+  g_state.helper = getpid();
   if (g_state.keeper_options == nullptr) {
     Fork();
   } else {
@@ -142,7 +144,7 @@ ProcessCopy ForkCopy(const CopyKeeper* keeper) {
   if (g_state.in_copy) {
     RegisterRseq();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return {.in_copy = true};
+    return {.in_copy = true, .helper = g_state.helper};
   }
   pid_t middle = clone(BeMiddle, HelperStack(0), kHelperFlags, nullptr);
   if (middle < 0) {

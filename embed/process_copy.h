@@ -20,6 +20,8 @@ struct ProcessCopy {
   pid_t pid = -1;     // of the copy; in the original
   pid_t keeper = -1;  // of its keeper, if it has one
   int error = 0;      // errno, when there is no copy
+  // In the copy: a child that the original may still have for a moment, and that made the fork.
+  pid_t helper = -1;
 };
 
 // Forks. The copy has a process group of its own and is a child of the original's nearest

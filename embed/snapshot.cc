@@ -96,9 +96,10 @@ Inheritance Examine(const CopyContext& context, const CopyRequest& request) {
 }
 
 // In the copy: it has time for what would hold up the original.
-void DescribeProcess(Inheritance& inheritance) {
+void DescribeProcess(Inheritance& inheritance, pid_t helper) {
   if (inheritance.had_children) {
-    const std::vector<pid_t> children = ChildrenOf(inheritance.original);
+    std::vector<pid_t> children = ChildrenOf(inheritance.original);
+    std::erase(children, helper);
     for (pid_t child : children) {
       Add(inheritance,
           {"the child process " + std::to_string(child) + " (" + ProcessName(child) + ")"});
@@ -194,7 +195,7 @@ bool ForkAndAnswer(CopyRequest& request, Inheritance& inheritance, bool from_liv
   if (copy.in_copy) {
     BecomeCopy(request, inheritance, from_live_worker);
     let_go.reset();
-    if (from_live_worker) DescribeProcess(inheritance);
+    if (from_live_worker) DescribeProcess(inheritance, copy.helper);
     return true;
   }
   if (from_live_worker) in_time &= RunStep(request, PyOS_AfterFork_Parent);

@@ -23,10 +23,12 @@ absl::StatusOr<T> InFile(const std::string& path, absl::StatusOr<T> result) {
 }
 
 absl::Status CheckBase(const NotebookFile& file, const SaveOptions& save) {
-  if (save.base.empty()) return absl::OkStatus();
+  if (!save.base) return absl::OkStatus();
+  if (save.base->empty())
+    return absl::InvalidArgumentError("base: expected a hash, and it is empty");
   const std::string hash = ContentHash(file.document().bytes());
-  if (save.base == hash) return absl::OkStatus();
-  return absl::AbortedError(file.path() + ": changed since base " + save.base +
+  if (*save.base == hash) return absl::OkStatus();
+  return absl::AbortedError(file.path() + ": changed since base " + *save.base +
                             " was shown (it is " + hash + " now); nothing was written");
 }
 

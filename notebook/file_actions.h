@@ -3,6 +3,7 @@
 // the same names. May block as long as the disk does; errors name the file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,8 @@
 namespace cellar::notebook {
 
 struct SaveOptions {
-  std::string base;    // refuse unless the file has this ContentHash; empty: any
-  bool force = false;  // save even if the file changed since it was read
+  std::optional<std::string> base;  // refuse unless the file has this ContentHash
+  bool force = false;               // save even if the file changed since it was read
 };
 
 struct ShowOptions {

@@ -35,22 +35,6 @@ absl::StatusOr<ordered_json> AskDaemon(ordered_json request, std::string_view wh
   return client->ReceiveLastOf(request);
 }
 
-std::optional<Refusal> RefusalOf(const ordered_json& done) {
-  if (TextIn(done, "status") != "refused") return std::nullopt;
-  const ordered_json error = done.value("error", ordered_json::object());
-  const std::string ename = TextIn(error, "ename");
-  const bool could_not = ename == "CannotRun" || ename == "Cancelled";
-  return Refusal{.why = TextIn(error, "evalue"),
-                 .exit_code = could_not ? kExitCannotRun : kExitUsage};
-}
-
-std::optional<int> ComplainIfRefused(const ordered_json& done) {
-  const std::optional<Refusal> refusal = RefusalOf(done);
-  if (!refusal) return std::nullopt;
-  Complain(refusal->why);
-  return refusal->exit_code;
-}
-
 std::string TextOfResult(const ordered_json& done, bool json) {
   const ordered_json result = done.value("result", ordered_json::object());
   if (!json) return TextIn(result, "text");
@@ -65,7 +49,7 @@ int ExitCodeOfResult(const ordered_json& done) {
 }
 
 int ShowResult(const ordered_json& done, bool json) {
-  if (std::optional<int> refused = ComplainIfRefused(done)) return *refused;
+  if (absl::Status refusal = RefusalIn(done); !refusal.ok()) return ComplainOf(refusal);
   const int lost = WriteOut(TextOfResult(done, json) + "\n");
   return lost != kExitFine ? lost : ExitCodeOfResult(done);
 }

@@ -2,7 +2,6 @@
 // person.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,16 +15,6 @@ namespace cellar::host {
 // `when_slow` is complained about once if the answer takes longer than a second.
 absl::StatusOr<nlohmann::ordered_json> AskDaemon(nlohmann::ordered_json request,
                                                  std::string_view when_slow = {});
-
-// Why a request was refused, and the exit code that says so; nothing when it was not.
-struct Refusal {
-  std::string why;
-  int exit_code;
-};
-std::optional<Refusal> RefusalOf(const nlohmann::ordered_json& done);
-// What it says of a request that was refused is complained about; the exit code. Nothing when it
-// was not refused.
-std::optional<int> ComplainIfRefused(const nlohmann::ordered_json& done);
 
 // The result in a call's last frame, as it is printed, and what it means for the exit code.
 std::string TextOfResult(const nlohmann::ordered_json& done, bool json);

@@ -10,6 +10,7 @@
 #include "host/console/complain.h"
 #include "host/console/exit_codes.h"
 #include "host/eval/call_fields.h"
+#include "host/serve/frame_fields.h"
 
 namespace cellar::host {
 namespace {
@@ -46,7 +47,8 @@ int Tail(const TailOptions& options) {
 int Cancel(const std::string& call) {
   absl::StatusOr<ordered_json> done = AskDaemon({{"type", "cancel"}, {"call", call}});
   if (!done.ok()) return ComplainOf(done.status());
-  return ComplainIfRefused(*done).value_or(kExitFine);
+  const absl::Status refusal = RefusalIn(*done);
+  return refusal.ok() ? kExitFine : ComplainOf(refusal);
 }
 
 // What all of them have.

@@ -17,7 +17,7 @@ namespace cellar::host {
 CLI::Option* AddSessionOption(CLI::App& command, std::string& name, const std::string& help);
 
 // What --timeout was given: InvalidArgument unless it is a number of seconds. Which of them are
-// allowed is for SetTimeout to say.
+// allowed is for ClampTimeout to say.
 absl::Status CheckTimeout(double seconds);
 
 // For CLI::Option::transform: a word for each value of an enumeration.

@@ -23,6 +23,7 @@
 #include "host/console/standard_output.h"
 #include "host/eval/call.h"
 #include "host/eval/call_fields.h"
+#include "host/eval/call_parser.h"
 #include "host/eval/describe.h"
 #include "host/output/printable.h"
 #include "host/session/preflight.h"

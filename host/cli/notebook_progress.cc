@@ -32,6 +32,7 @@ NotebookProgress::NotebookProgress(EventLoop& loop, const std::vector<size_t>& c
 
 void NotebookProgress::OnCellStarted(size_t place, size_t, const std::string&) {
   place_ = place;
+  has_started_ = true;
   if (on_terminal_) printer_.OnCellStarted(place, {});
 }
 
@@ -41,6 +42,14 @@ void NotebookProgress::OnText(Stream stream, std::string_view text) {
 
 void NotebookProgress::OnDisplay(const wire::Display& display) {
   if (on_terminal_) printer_.OnDisplay(display);
+}
+
+void NotebookProgress::OnBackgroundText(Stream stream, std::string_view text) {
+  if (on_terminal_ || !has_started_) printer_.OnText(stream, text);
+}
+
+void NotebookProgress::OnBackgroundDisplay(const wire::Display& display) {
+  if (on_terminal_ || !has_started_) printer_.OnDisplay(display);
 }
 
 void NotebookProgress::OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) {

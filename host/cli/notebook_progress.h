@@ -23,8 +23,9 @@ class NotebookProgress : public NotebookRunObserver {
   void OnCellStarted(size_t place, size_t cell, const std::string& source) override;
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
-  // In the file it belongs to the cell as well.
-  void OnBackgroundText(Stream stream, std::string_view text) override { OnText(stream, text); }
+  // In the file it belongs to the cell as well, but not what comes before the first one.
+  void OnBackgroundText(Stream stream, std::string_view text) override;
+  void OnBackgroundDisplay(const wire::Display& display) override;
   void OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) override;
 
   void OnResize() { printer_.OnResize(); }
@@ -40,6 +41,7 @@ class NotebookProgress : public NotebookRunObserver {
   const bool on_terminal_;
   CallPrinter printer_;
   size_t place_ = 0;
+  bool has_started_ = false;  // the first cell
 };
 
 // The last line: "3 cells run, 1 failed, 2 s".

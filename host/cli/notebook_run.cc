@@ -17,7 +17,7 @@
 #include "host/console/console.h"
 #include "host/console/exit_codes.h"
 #include "host/console/standard_output.h"
-#include "host/eval/call.h"
+#include "host/eval/call_fields.h"
 #include "host/execute/notebook_runner.h"
 #include "host/execute/prepared_run.h"
 #include "host/output/printable.h"
@@ -135,10 +135,9 @@ absl::StatusOr<PreparedRun> Prepare(const RunArguments& arguments) {
 // As for cellar eval.
 absl::StatusOr<absl::Duration> TimeoutOf(double seconds) {
   CELLAR_RETURN_IF_ERROR(CheckTimeout(seconds));
-  CallCell cell;
-  SetTimeout(seconds, cell);
-  if (!cell.clamp_note.empty()) Complain(cell.clamp_note);
-  return cell.timeout;
+  const ClampedTimeout clamped = ClampTimeout(seconds);
+  if (!clamped.note.empty()) Complain(clamped.note);
+  return clamped.timeout;
 }
 
 int RunNotebook(RunArguments& arguments) {

@@ -6,7 +6,7 @@
 #include "host/console/exit_codes.h"
 #include "host/console/standard_output.h"
 #include "host/console/terminal.h"
-#include "host/eval/result.h"
+#include "host/eval/result_json.h"
 
 namespace cellar::host {
 

@@ -21,6 +21,7 @@
 #include "host/output/printable.h"
 #include "host/serve/frame_fields.h"
 #include "host/serve/standing.h"
+#include "host/session/session_errors.h"
 
 namespace cellar::host {
 namespace {
@@ -86,7 +87,7 @@ absl::StatusOr<ordered_json> AskAbout(const std::string& session, ordered_json r
   request["session"] = session;
   absl::StatusOr<ordered_json> done = AskDaemon(std::move(request), when_slow);
   if (!absl::IsNotFound(done.status())) return done;
-  return absl::NotFoundError("there is no session \"" + session + "\"");
+  return NoSuchSession(session);
 }
 
 int AskAboutSession(const std::string& type, const std::string& session) {
@@ -98,7 +99,8 @@ int AskAboutSession(const std::string& type, const std::string& session) {
   if (const int64_t closed = NumberIn(*done, "closed"); closed > 1) {
     std::printf("%lld sessions closed\n", static_cast<long long>(closed));
   }
-  return ComplainIfRefused(*done).value_or(kExitFine);
+  const absl::Status refusal = RefusalIn(*done);
+  return refusal.ok() ? kExitFine : ComplainOf(refusal);
 }
 
 struct MoveOptions {
@@ -112,7 +114,7 @@ int Move(const MoveOptions& options, ordered_json request) {
   if (options.cell) request["cell"] = *options.cell;
   absl::StatusOr<ordered_json> done = AskAbout(options.session, std::move(request));
   if (!done.ok()) return ComplainOf(done.status());
-  if (std::optional<int> refused = ComplainIfRefused(*done)) return *refused;
+  if (absl::Status refusal = RefusalIn(*done); !refusal.ok()) return ComplainOf(refusal);
   std::printf("%s\n", Printable(Describe(StandingIn(*done))).c_str());
   return kExitFine;
 }

@@ -50,12 +50,6 @@ ordered_json RequestFor(const Call& call, const SharedEvalOptions& options) {
   return request;
 }
 
-CellRunStatus CellRunStatusOf(const std::string& name) {
-  if (name == "not_run") return CellRunStatus::kNotRun;
-  if (name == "error") return CellRunStatus::kError;
-  return name == "cancelled" ? CellRunStatus::kCancelled : CellRunStatus::kComplete;
-}
-
 // One call, from its request to its last frame.
 class SharedCall {
  public:
@@ -159,7 +153,8 @@ class SharedCall {
     const ordered_json result = done.value("result", ordered_json::object());
     std::vector<CellRunStatus> cells;
     for (const ordered_json& cell : result.value("cells", ordered_json::array())) {
-      cells.push_back(CellRunStatusOf(TextIn(cell, "status")));
+      cells.push_back(
+          CellRunStatusFromName(TextIn(cell, "status")).value_or(CellRunStatus::kComplete));
     }
     printer_.NoteNotRun(cells);
   }
@@ -215,10 +210,10 @@ int RunSharedEval(const Call& call, const SharedEvalOptions& options) {
     if (shared.exit_code() != 0) return shared.exit_code();
     return RefuseEval(done.status(), call.session, options.json);
   }
-  if (const std::optional<Refusal> refusal = RefusalOf(*done)) {
-    Complain(refusal->why);
-    if (options.json) shared.Say(RefusedResult(call.session, refusal->why));
-    return shared.WaitForReader(refusal->exit_code);
+  if (absl::Status refusal = RefusalIn(*done); !refusal.ok()) {
+    const int exit_code = ComplainOf(refusal);
+    if (options.json) shared.Say(RefusedResult(call.session, std::string(refusal.message())));
+    return shared.WaitForReader(exit_code);
   }
   if (TextIn(*done, "status") == "running" && !options.json) {
     const std::string handle = TextIn((*done)["result"], "handle");

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "host/base/clock.h"
 #include "host/base/status.h"
-#include "host/cli/ask_daemon.h"
 #include "host/cli/notebook_progress.h"
 #include "host/cli/opening.h"
 #include "host/console/complain.h"
@@ -106,7 +105,12 @@ class FollowedRun : private CallObserver {
     progress_->OnCellStarted(place_++, index, cell.code);
   }
   void OnText(Stream stream, std::string_view text) override { progress_->OnText(stream, text); }
-  void OnBackgroundText(Stream stream, std::string_view text) override { OnText(stream, text); }
+  void OnBackgroundText(Stream stream, std::string_view text) override {
+    progress_->OnBackgroundText(stream, text);
+  }
+  void OnBackgroundDisplay(const wire::Display& display) override {
+    progress_->OnBackgroundDisplay(display);
+  }
   void OnDisplay(const wire::Display& display) override { progress_->OnDisplay(display); }
   void OnCellFinished(size_t cell, const CellResult& result) override {
     progress_->OnCellFinished(cell, result.outcome, result.failed.value_or(!result.outcome.ok()));
@@ -123,7 +127,7 @@ class FollowedRun : private CallObserver {
 };
 
 int Report(const ordered_json& done, const std::string& expected_file, absl::Time started) {
-  if (std::optional<int> refused = ComplainIfRefused(done)) return *refused;
+  if (absl::Status refusal = RefusalIn(done); !refusal.ok()) return ComplainOf(refusal);
   const std::string file = TextIn(done, "file");
   const bool is_elsewhere = file != expected_file;
   if (const std::string why = TextIn(done, "stopped"); !why.empty()) Complain(why);

@@ -26,7 +26,6 @@ namespace {
 // Cells that take less are not worth a word about it.
 constexpr absl::Duration kWorthTelling = absl::Seconds(1);
 constexpr absl::Duration kTick = absl::Milliseconds(100);
-constexpr std::string_view kStatusMime = "application/x-cellar-status";
 
 std::string TextOf(const std::vector<wire::MimeEntry>& bundle) {
   std::vector<MimeData> entries;
@@ -135,7 +134,7 @@ void CallPrinter::OnDisplay(const wire::Display& display) {
 void CallPrinter::OnStatus(const wire::Display& display) {
   if (!pane_) return;
   for (const wire::MimeEntry& entry : display.data) {
-    if (entry.mime != kStatusMime) continue;
+    if (entry.mime != wire::kStatusMime) continue;
     const std::string said = tree_.OnEvent(entry.data);
     if (!said.empty()) PrintLine(err_, "· " + said, kDim);
   }

@@ -50,6 +50,7 @@ class CallPrinter : public CallObserver {
   void OnCellStarted(size_t index, const CallCell& cell) override;
   void OnText(Stream stream, std::string_view text) override;
   void OnBackgroundText(Stream stream, std::string_view text) override { OnText(stream, text); }
+  void OnBackgroundDisplay(const wire::Display& display) override { OnDisplay(display); }
   void OnDisplay(const wire::Display& display) override;
   void OnCellFinished(size_t index, const CellResult& result) override;
   bool WantsPause() const override;

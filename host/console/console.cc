@@ -1,7 +1,5 @@
 #include "host/console/console.h"
 
-#include <unistd.h>
-
 namespace cellar::host {
 
 absl::StatusOr<std::unique_ptr<Console>> Console::Create(Launch launch) {
@@ -15,14 +13,6 @@ absl::StatusOr<std::unique_ptr<Console>> Console::Create(Launch launch) {
   console->templates_ = std::make_unique<TemplatePool>(console->loop());
   console->session_ = console->NewSession();
   return console;
-}
-
-Console::~Console() {
-  janitor_.reset();
-  // Those who leave something make room for it, however short they live.
-  if (access(launch_.artifacts_directory.c_str(), F_OK) == 0) {
-    CleanUpArtifacts(launch_.artifacts_directory, ArtifactLimitsFrom(launch_.settings));
-  }
 }
 
 std::unique_ptr<Session> Console::NewSession() {

@@ -18,7 +18,6 @@ namespace cellar::host {
 class Console {
  public:
   static absl::StatusOr<std::unique_ptr<Console>> Create(Launch launch);
-  ~Console();
 
   Foreground& foreground() { return *foreground_; }
   EventLoop& loop() { return foreground_->loop(); }

@@ -31,6 +31,10 @@ void Audience::OnBackgroundText(Stream stream, std::string_view text) {
   ToAll([&](CallObserver& to) { to.OnBackgroundText(stream, text); });
 }
 
+void Audience::OnBackgroundDisplay(const wire::Display& display) {
+  ToAll([&](CallObserver& to) { to.OnBackgroundDisplay(display); });
+}
+
 void Audience::OnCellStarted(size_t index, const CallCell& cell) {
   ToAll([&](CallObserver& to) { to.OnCellStarted(index, cell); });
 }

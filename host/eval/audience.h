@@ -15,12 +15,13 @@ class Audience : public CallObserver {
   // The observer that the watcher has made for itself, or null. It has not been told anything yet.
   CallObserver* Add(SessionWatcher& watcher, const WatchedCall& call);
   void Remove(const SessionWatcher& watcher);
-  // It has the session no more.
+  // The call of that handle has the session no more: tells all so, and forgets them.
   void Dismiss(const std::string& handle);
 
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
+  void OnBackgroundDisplay(const wire::Display& display) override;
   void OnCellStarted(size_t index, const CallCell& cell) override;
   void OnCellFinished(size_t index, const CellResult& result) override;
 

@@ -1,7 +1,6 @@
 #include "host/eval/call.h"
 
-#include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "host/eval/call_fields.h"
@@ -16,14 +15,10 @@ absl::Status ValidateCell(const CallCell& cell, size_t index) {
 }
 
 void SetTimeout(double seconds, CallCell& cell) {
-  const double allowed = seconds == 0          ? 0
-                         : std::isnan(seconds) ? kMinTimeout
-                                               : std::clamp(seconds, kMinTimeout, kMaxTimeout);
-  cell.timeout = absl::Seconds(allowed);
+  ClampedTimeout clamped = ClampTimeout(seconds);
+  cell.timeout = clamped.timeout;
   cell.given_timeout = seconds;
-  cell.clamp_note = allowed == seconds
-                        ? ""
-                        : absl::StrCat("timeout ", seconds, " s was clamped to ", allowed, " s");
+  cell.clamp_note = std::move(clamped.note);
 }
 
 }  // namespace cellar::host

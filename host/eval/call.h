@@ -1,20 +1,17 @@
-// What a client asks for: one call of one or more cells, and how it is read from JSON. Knows the
-// schema of requests; runs nothing and looks at no file.
+// What a client asks for: one call of one or more cells. How it is read from JSON is in
+// call_parser.h.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "host/runtime/settings.h"
 #include "host/session/opening.h"
 #include "host/wire/channel_messages.h"
-#include "nlohmann/json_fwd.hpp"
 
 namespace cellar::host {
 
@@ -46,21 +43,11 @@ struct Call {
   std::vector<CallCell> cells;
 };
 
-// Reads a request in either shape: `timeout` and `reset` stand in the cells, or, the older one, at
-// the top, where `timeout` is that of every cell that has none and `reset` is for the first cell
-// only. Strict: an InvalidArgument names every field that is wrong by its path, and what was
-// expected.
-absl::StatusOr<Call> ParseCall(std::string_view json);
-// The same for a document that ParseStrictJson has read, and of which the fields `taken` have been
-// taken out.
-absl::StatusOr<Call> CallFromJson(const nlohmann::json& document,
-                                  const std::vector<std::string>& taken = {});
-
 // What ParseCall asks of a cell, for cells that came another way: code that is not blank, UTF-8
 // without NUL. `index` is the cell's place in the call, for the message.
 absl::Status ValidateCell(const CallCell& cell, size_t index);
 
-// Zero means none; what is not within 1..3600 is clamped, and the cell says so in `clamp_note`.
+// Sets the cell's timeout as ClampTimeout (call_fields.h) allows it, and what goes with it.
 void SetTimeout(double seconds, CallCell& cell);
 
 }  // namespace cellar::host

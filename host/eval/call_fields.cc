@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 #include <optional>
 
 #include "absl/strings/ascii.h"
@@ -135,6 +136,17 @@ std::string ProblemOfName(std::string_view name) {
 std::string ProblemOfCode(std::string_view code) {
   if (std::all_of(code.begin(), code.end(), absl::ascii_isspace)) return "is empty";
   return ProblemOfText(code, kMaxRequestBytes);
+}
+
+ClampedTimeout ClampTimeout(double seconds) {
+  const double allowed = seconds == 0          ? 0
+                         : std::isnan(seconds) ? kMinTimeout
+                                               : std::clamp(seconds, kMinTimeout, kMaxTimeout);
+  ClampedTimeout clamped = {.timeout = absl::Seconds(allowed)};
+  if (allowed != seconds) {
+    clamped.note = absl::StrCat("timeout ", seconds, " s was clamped to ", allowed, " s");
+  }
+  return clamped;
 }
 
 std::span<const Field<CallDraft>> CallFields() { return kCallFields; }

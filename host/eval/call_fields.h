@@ -3,17 +3,19 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "host/eval/call.h"
 
 namespace cellar::host {
 
-// A call while it is read. The older shape has fields of cells at the top.
+// A call while it is read, with what the older shape of a request has at its top for the cells.
 struct CallDraft {
   Call call;
   CallCell pattern;  // every cell starts as a copy of it
@@ -49,7 +51,7 @@ struct SecondsField {
   std::optional<absl::Duration>& (*place)(Owner&);
 };
 
-// Names to strings or null.
+// An object whose values are strings, or null.
 template <typename Owner>
 struct VariablesField {
   std::vector<wire::EnvironmentEntry>& (*place)(Owner&);
@@ -80,13 +82,14 @@ std::span<const Field<CallCell>> CellFields();
 
 // What is wrong with text that has to reach Python or the system; empty when nothing is.
 std::string ProblemOfText(std::string_view text, size_t max_bytes);
-// Of a name, which is also shown on a line.
+// The same for a name, which is also shown on a line and so must not have control characters.
 std::string ProblemOfName(std::string_view name);
+// The same for the code of a cell, which must not be blank.
 std::string ProblemOfCode(std::string_view code);
 
-// Of a session, an owner, or who makes a call.
+// The longest name of a session, of an owner, or of who makes a call.
 inline constexpr size_t kMaxNameBytes = 256;
-// Of a request, and so of the code in it: what a frame to the worker has room for.
+// The largest request, and so the longest code in it: a frame to the worker has room for this.
 inline constexpr size_t kMaxRequestBytes = size_t{64} << 20;
 inline constexpr size_t kMaxCells = 1000;
 
@@ -94,5 +97,12 @@ inline constexpr size_t kMaxCells = 1000;
 inline constexpr double kMinTimeout = 1;
 inline constexpr double kMaxTimeout = 3600;
 inline constexpr double kMaxBackgroundAfter = 24 * 3600;
+
+struct ClampedTimeout {
+  absl::Duration timeout;  // zero = none
+  std::string note;        // "timeout 9999 s was clamped to 3600 s", or empty
+};
+// Zero stays zero, which means none; what is not within 1..3600 is clamped, and the note says so.
+ClampedTimeout ClampTimeout(double seconds);
 
 }  // namespace cellar::host

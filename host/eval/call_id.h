@@ -15,7 +15,7 @@ namespace cellar::host {
 using CallId = uint64_t;
 using WaiterId = uint64_t;
 
-// "call-3fa9-7"; and back. NotFound for what is no handle of this process.
+// A handle is like "call-3fa9-7". CallOf: NotFound for what is no handle of this process.
 std::string HandleOf(CallId id);
 absl::StatusOr<CallId> CallOf(std::string_view handle);
 

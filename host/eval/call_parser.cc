@@ -1,4 +1,5 @@
-// ParseCall: a JSON document, read by the table of fields.
+#include "host/eval/call_parser.h"
+
 #include <algorithm>
 #include <span>
 #include <string>
@@ -9,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "host/base/status.h"
-#include "host/eval/call.h"
 #include "host/eval/call_fields.h"
 #include "host/eval/strict_json.h"
 #include "nlohmann/json.hpp"

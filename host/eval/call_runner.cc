@@ -12,10 +12,12 @@
 namespace cellar::host {
 namespace {
 
-// However many cells there are before it, for small displays and the events of helpers.
+// A cell has this much room in the result, whatever those before it have taken: it is for small
+// displays and the events of helpers.
 constexpr uint64_t kLeastResultRoom = 64u << 10;
 
-// The first cell that is not complete decides: when it was not run, the call was cancelled before.
+// The first cell that is not complete decides. If that one was not run, the call was cancelled
+// before it.
 CallStatus StatusOf(const std::vector<CellResult>& cells) {
   for (const CellResult& cell : cells) {
     if (cell.status == CellRunStatus::kError) return CallStatus::kError;
@@ -41,6 +43,7 @@ CallRunner::CallRunner(EventLoop& loop, Session& session, Call call, CallObserve
       observer_(observer),
       done_(std::move(done)) {
   result_.session_id = call_.session;
+  result_.text_budget = session_.output_budget();
   for (const CallCell& cell : call_.cells) {
     result_.cells.push_back({.title = cell.title, .runs = 0, .clamp_note = cell.clamp_note});
   }
@@ -82,7 +85,7 @@ void CallRunner::RunCell() {
   const CallCell& cell = call_.cells[index_];
   result_.cells[index_].status = CellRunStatus::kRunning;
   if (observer_ != nullptr) observer_->OnCellStarted(index_, cell);
-  if (cancelled_) return Finish();  // by the observer
+  if (cancelled_) return Finish();  // the observer has done it
   cell_runs_ = true;
   CellRequest request = {.code = cell.code,
                          .timeout = cell.timeout,
@@ -128,8 +131,8 @@ void CallRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
 CallResult CallRunner::SoFar() const {
   CallResult result = result_;
   result.status = CallStatus::kRunning;
-  if (!cell_runs_ || is_nested_) return result;
-  if (std::optional<CellOutcome> outcome = session_.OutcomeSoFar()) {
+  if (!cell_runs_) return result;
+  if (std::optional<CellOutcome> outcome = session_.OutcomeSoFar(is_nested_ ? waiting_call_ : 0)) {
     result.cells[index_].runs = outcome->runs;
     result.cells[index_].outcome = *std::move(outcome);
   }
@@ -143,7 +146,7 @@ void CallRunner::TellReset(const char* what_became_of_the_cell) {
       absl::StrCat("the session was reset for a cell that was then ", what_became_of_the_cell);
 }
 
-// The cell could not be run. What was done before it is still to be told.
+// The cell could not be run. The result still tells what was done before it.
 void CallRunner::Refuse(const absl::Status& status) {
   if (index_ == 0 && !was_reset_) return Report(status);
   if (was_reset_) TellReset(absl::IsCancelled(status) ? "cancelled" : "not run");

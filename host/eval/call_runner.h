@@ -33,8 +33,8 @@ class CallRunner {
   CallRunner(const CallRunner&) = delete;
 
   void Start();
-  // On a session whose running cell waits for this call: inside that wait, see Session::RunNested.
-  // What cannot be done there fails with FailedPrecondition.
+  // Runs on a session whose running cell waits for this call, inside that wait: see
+  // Session::RunNested. What cannot be done there fails with FailedPrecondition.
   void StartNested();
 
   // Interrupts the running cell and lets no other start. A second call kills the running cell.
@@ -66,8 +66,8 @@ class CallRunner {
   bool is_nested_ = false;
   uint64_t waiting_call_ = 0;           // inside whose wait the nested cell runs
   size_t index_ = 0;                    // of the cell that runs, or is next
-  uint64_t result_room_ = kResultRoom;  // what is left of it for the cells to come
-  bool was_reset_ = false;              // the session, for the cell that is next
+  uint64_t result_room_ = kResultRoom;  // what is left of it for the next cells
+  bool was_reset_ = false;              // the session was, for the next cell
   bool cell_runs_ = false;
   bool cancelled_ = false;
 };

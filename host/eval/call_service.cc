@@ -5,38 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "host/base/clock.h"
 #include "host/eval/running_call.h"
+#include "host/session/registry.h"
 
 namespace cellar::host {
-namespace {
-
-// Of calls that ended in the background; those that ended first go first. The last one stays,
-// whatever its size.
-constexpr size_t kMaxOldResults = 64;
-constexpr size_t kMaxOldResultBytes = size_t{64} << 20;
-
-size_t BytesOf(const std::vector<CellOutput>& outputs) {
-  size_t bytes = 0;
-  for (const CellOutput& output : outputs) {
-    bytes += sizeof(output) + output.text.size() + output.metadata.size();
-    for (const wire::MimeEntry& entry : output.data) bytes += entry.data.size();
-  }
-  return bytes;
-}
-
-// About: what can be large.
-size_t BytesOf(const CallResult& result) {
-  size_t bytes = BytesOf(result.background);
-  for (const CellResult& cell : result.cells) {
-    bytes += sizeof(cell) + BytesOf(cell.outcome.outputs);
-    const std::optional<CellError>& error = cell.outcome.error;
-    if (error) bytes += error->evalue.size() + error->traceback.size();
-  }
-  return bytes;
-}
-
-}  // namespace
 
 CallService::CallService(EventLoop& loop, SessionRegistry& registry)
     : loop_(loop), registry_(registry) {
@@ -47,8 +19,7 @@ CallService::~CallService() {
   registry_.Remove(*this);
   for (auto& [id, call] : calls_) {
     loop_.Cancel(call->background_timer);
-    if (call->background == nullptr) continue;
-    for (auto& [number, waiter] : call->background->waiters) loop_.Cancel(waiter.timer);
+    for (auto& [number, waiter] : call->waiters) loop_.Cancel(waiter.timer);
   }
 }
 
@@ -90,15 +61,20 @@ absl::StatusOr<CallId> CallService::ParentOf(const Call& call) const {
   if (call.parent.empty()) return CallId{0};
   const absl::StatusOr<CallId> parent = CallOf(call.parent);
   if (!parent.ok()) return parent;
-  const auto found = calls_.find(*parent);
-  if (found == calls_.end() || found->second->is_over()) return NoSuchCall(call.parent);
+  if (FindUnderWay(*parent) == nullptr) return NoSuchCall(call.parent);
   return parent;
+}
+
+RunningCall* CallService::FindUnderWay(CallId id) const {
+  const auto found = calls_.find(id);
+  if (found == calls_.end() || old_results_.Contains(id)) return nullptr;
+  return found->second.get();
 }
 
 void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {
   if (hold.ok()) call.hold.emplace(*std::move(hold));
   if (call.cancelled) {
-    // What is printed is the call's to tell from the moment it got the session, which was before.
+    // The call has had the session for a moment: what was printed in it is the call's to tell.
     if (call.hold) call.hold->TellUnheard(call.observer);
     return Finish(call, call.Unstarted(CallStatus::kCancelled, CellRunStatus::kNotRun));
   }
@@ -114,7 +90,7 @@ void CallService::OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold) {
   call.runner->Start();
 }
 
-// On a session that another call holds, inside its wait for this one.
+// Runs it on a session that another call holds, inside the wait of that one for this one.
 void CallService::RunNested(RunningCall& call) {
   auto holder = calls_.find(call.held_by);
   if (holder == calls_.end() || !holder->second->hold) {
@@ -126,16 +102,17 @@ void CallService::RunNested(RunningCall& call) {
 }
 
 void CallService::ShowToWatchers(RunningCall& call) {
-  for (const auto& [session, watcher] : watchers_) {
-    if (IsOn(call, session)) call.AddOnlooker(*watcher);
-  }
+  const std::optional<std::string> session = SessionOf(call);
+  if (!session) return;
+  audiences_.ToWatchersOf(*session, [&](SessionWatcher& watcher) { call.AddOnlooker(watcher); });
 }
 
-// Also when it runs inside the wait of one that holds it.
-bool CallService::IsOn(const RunningCall& call, const std::string& session) const {
-  if (call.held_by == 0) return call.Holds(session);
+std::optional<std::string> CallService::SessionOf(const RunningCall& call) const {
+  if (call.held_by == 0) return call.HeldSession();
+  // It runs inside the wait of the one that holds the session.
   auto holder = calls_.find(call.held_by);
-  return call.runner != nullptr && holder != calls_.end() && holder->second->Holds(session);
+  if (call.runner == nullptr || holder == calls_.end()) return std::nullopt;
+  return holder->second->HeldSession();
 }
 
 void CallService::Start(RunningCall& call, Session& session, Call ready) {
@@ -155,21 +132,17 @@ void CallService::Finish(RunningCall& call, absl::StatusOr<CallResult> result) {
   }
   call.hold.reset();
   call.audience.Dismiss(HandleOf(call.id));
-  if (call.background == nullptr) {
+  if (!call.is_in_background) {
     ResultCallback done = std::move(call.done);
     calls_.erase(call.id);
     return done(std::move(result));
   }
   if (result.ok()) result->handle = HandleOf(call.id);
-  RunningCall::Background& background = *call.background;
-  std::map<WaiterId, RunningCall::Waiter> waiters = std::exchange(background.waiters, {});
-  background.result = result;
-  background.result_bytes = result.ok() ? BytesOf(*result) : 0;
-  background.ended = MonotonicNow();
-  background.was_waited_for = !waiters.empty();
-  call.call.cells.clear();  // their code
-  over_.push_back(call.id);
-  ForgetOldResults();
+  std::map<WaiterId, RunningCall::Waiter> waiters = std::exchange(call.waiters, {});
+  call.call.cells.clear();  // their code takes room
+  for (CallId forgotten : old_results_.Keep(call.id, result, /*is_asked_for=*/!waiters.empty())) {
+    calls_.erase(forgotten);
+  }
   for (auto& [number, waiter] : waiters) {
     loop_.Cancel(waiter.timer);
     waiter.done(result);
@@ -179,30 +152,26 @@ void CallService::Finish(RunningCall& call, absl::StatusOr<CallResult> result) {
 // The client has waited long enough.
 void CallService::OnBackground(RunningCall& call) {
   call.observer = nullptr;
-  call.background = std::make_unique<RunningCall::Background>();
+  call.is_in_background = true;
   std::exchange(call.done, nullptr)(call.SoFar());
 }
 
 bool CallService::Cancel(CallId id) {
-  if (auto visiting = visits_.find(id); visiting != visits_.end()) {
-    visiting->second.visit.cancel();
-    return true;
-  }
-  auto found = calls_.find(id);
-  if (found == calls_.end() || found->second->is_over()) return false;
-  RunningCall& call = *found->second;
-  call.cancelled = true;
-  if (call.runner != nullptr) {
-    call.runner->Cancel();
+  if (audiences_.Cancel(id)) return true;
+  RunningCall* call = FindUnderWay(id);
+  if (call == nullptr) return false;
+  call->cancelled = true;
+  if (call->runner != nullptr) {
+    call->runner->Cancel();
   } else {
-    registry_.Withdraw(call.ticket);
+    registry_.Withdraw(call->ticket);
   }
   return true;
 }
 
 void CallService::Abandon(CallId id) {
   auto found = calls_.find(id);
-  if (found == calls_.end() || found->second->background != nullptr) return;
+  if (found == calls_.end() || found->second->is_in_background) return;
   found->second->observer = nullptr;
   found->second->done = [](absl::StatusOr<CallResult>) {};
   loop_.Cancel(found->second->background_timer);
@@ -212,24 +181,20 @@ void CallService::Abandon(CallId id) {
 
 WaiterId CallService::Wait(CallId id, absl::Duration limit, ResultCallback done) {
   const WaiterId number = next_waiter_++;
+  if (const absl::StatusOr<CallResult>* old = old_results_.Ask(id)) {
+    loop_.Post([done = std::move(done), result = *old]() mutable { done(std::move(result)); });
+    return number;
+  }
   auto found = calls_.find(id);
-  if (found == calls_.end() || found->second->background == nullptr) {
+  if (found == calls_.end() || !found->second->is_in_background) {
     loop_.Post([done = std::move(done), id]() mutable { done(NoSuchCall(HandleOf(id))); });
     return number;
   }
   RunningCall& call = *found->second;
-  RunningCall::Background& background = *call.background;
-  if (background.result) {
-    background.was_waited_for = true;
-    loop_.Post([done = std::move(done), result = *background.result]() mutable {
-      done(std::move(result));
-    });
-    return number;
-  }
-  RunningCall::Waiter& waiter = background.waiters[number];
+  RunningCall::Waiter& waiter = call.waiters[number];
   waiter.done = std::move(done);
   waiter.timer = loop_.After(limit, [&call, number] {
-    auto timed_out = call.background->waiters.extract(number);
+    auto timed_out = call.waiters.extract(number);
     timed_out.mapped().done(call.SoFar());
   });
   return number;
@@ -237,37 +202,18 @@ WaiterId CallService::Wait(CallId id, absl::Duration limit, ResultCallback done)
 
 void CallService::StopWaiting(WaiterId waiter) {
   for (auto& [id, call] : calls_) {
-    if (call->background == nullptr) continue;
-    const auto stopped = call->background->waiters.extract(waiter);
+    const auto stopped = call->waiters.extract(waiter);
     if (!stopped.empty()) return loop_.Cancel(stopped.mapped().timer);
   }
 }
 
 absl::StatusOr<CallResult> CallService::Tail(CallId id) const {
+  if (const absl::StatusOr<CallResult>* old = old_results_.Find(id)) return *old;
   auto found = calls_.find(id);
-  if (found == calls_.end() || found->second->background == nullptr) {
+  if (found == calls_.end() || !found->second->is_in_background) {
     return NoSuchCall(HandleOf(id));
   }
-  const RunningCall& call = *found->second;
-  return call.is_over() ? *call.background->result : call.SoFar();
-}
-
-bool CallService::HasUnaskedResult(absl::Duration younger_than) const {
-  return std::ranges::any_of(over_, [&](CallId id) {
-    const RunningCall::Background& background = *calls_.at(id)->background;
-    return !background.was_waited_for && MonotonicNow() - background.ended < younger_than;
-  });
-}
-
-void CallService::ForgetOldResults() {
-  size_t bytes = 0;
-  for (CallId id : over_) bytes += calls_.at(id)->background->result_bytes;
-  while (over_.size() > kMaxOldResults || (bytes > kMaxOldResultBytes && over_.size() > 1)) {
-    const auto oldest = calls_.find(over_.front());
-    bytes -= oldest->second->background->result_bytes;
-    calls_.erase(oldest);
-    over_.pop_front();
-  }
+  return found->second->SoFar();
 }
 
 // Whether `waiting` cannot go on before a call that was made on behalf of `ancestor_of` has ended:
@@ -308,14 +254,11 @@ CallId CallService::HolderOf(const SessionKey& session) const {
   for (const auto& [id, call] : calls_) {
     if (call->hold && call->hold->key() == session) return id;
   }
-  for (const auto& [id, visiting] : visits_) {
-    if (visiting.visit.session == session.id) return id;
-  }
-  return 0;
+  return audiences_.VisitTo(session.id);
 }
 
 CallId CallService::CallerOf(uint64_t bridge_call) const {
-  CallId newest = 0;  // for what a thread asks whose cell has ended
+  CallId newest = 0;  // answers for a thread whose cell has ended
   for (const auto& [id, call] : calls_) {
     if (call->runner == nullptr) continue;
     const std::optional<uint32_t> cell = call->session->CellThatCalls(bridge_call);
@@ -343,45 +286,25 @@ TicketId CallService::Reset(SessionQuery query, absl::AnyInvocable<void(absl::St
 }
 
 void CallService::Watch(const std::string& session, SessionWatcher& watcher) {
-  watchers_.emplace(session, &watcher);
   for (auto& [id, call] : calls_) {
-    if (IsOn(*call, session)) call->AddOnlooker(watcher);
+    if (SessionOf(*call) == session) call->AddOnlooker(watcher);
   }
-  for (auto& [id, visiting] : visits_) {
-    if (visiting.visit.session != session) continue;
-    CallObserver* newcomer =
-        visiting.audience.Add(watcher, {.handle = HandleOf(id), .by = visiting.visit.by});
-    if (newcomer != nullptr) visiting.visit.recount(*newcomer);
-  }
+  audiences_.Watch(session, watcher);
 }
 
 void CallService::Unwatch(SessionWatcher& watcher) {
-  std::erase_if(watchers_, [&](const auto& other) { return other.second == &watcher; });
   for (auto& [id, call] : calls_) call->audience.Remove(watcher);
-  for (auto& [id, visiting] : visits_) visiting.audience.Remove(watcher);
+  audiences_.Unwatch(watcher);
 }
 
-CallId CallService::Enter(Visit visit) {
+CallId CallService::Enter(SessionVisit visit) {
   const CallId id = next_id_++;
-  visits_[id].visit = std::move(visit);
+  audiences_.Enter(id, std::move(visit));
   return id;
 }
 
-void CallService::Show(CallId visit) {
-  Visiting& visiting = visits_.at(visit);
-  const auto [first, last] = watchers_.equal_range(visiting.visit.session);
-  for (auto watcher = first; watcher != last; ++watcher) {
-    visiting.audience.Add(*watcher->second, {.handle = HandleOf(visit), .by = visiting.visit.by});
-  }
-}
-
-void CallService::Leave(CallId visit) {
-  visits_.extract(visit).mapped().audience.Dismiss(HandleOf(visit));
-}
-
 void CallService::Tell(const std::string& session, SessionChange change) {
-  const auto [first, last] = watchers_.equal_range(session);
-  for (auto watcher = first; watcher != last; ++watcher) watcher->second->OnChange(change);
+  audiences_.ToWatchersOf(session, [&](SessionWatcher& watcher) { watcher.OnChange(change); });
 }
 
 bool CallService::HearsBackground(const std::string& id, TicketId holder) const {
@@ -390,14 +313,21 @@ bool CallService::HearsBackground(const std::string& id, TicketId holder) const 
 
 void CallService::OnBackgroundText(const std::string& id, TicketId holder, Stream stream,
                                    std::string_view text) {
-  // Between two of its cells.
+  // It came between two cells of the call that has the session.
   if (const CallId call = CallWithTicket(holder); call != 0) {
     return calls_.at(call)->OnBackgroundText(stream, text);
   }
-  const auto [first, last] = watchers_.equal_range(id);
-  for (auto watcher = first; watcher != last; ++watcher) {
-    watcher->second->OnBackgroundText(stream, text);
+  audiences_.ToWatchersOf(id,
+                          [&](SessionWatcher& watcher) { watcher.OnBackgroundText(stream, text); });
+}
+
+void CallService::OnBackgroundDisplay(const std::string& id, TicketId holder,
+                                      const wire::Display& display) {
+  if (const CallId call = CallWithTicket(holder); call != 0) {
+    return calls_.at(call)->OnBackgroundDisplay(display);
   }
+  audiences_.ToWatchersOf(id,
+                          [&](SessionWatcher& watcher) { watcher.OnBackgroundDisplay(display); });
 }
 
 }  // namespace cellar::host

@@ -1,31 +1,34 @@
 // Runs whole calls on the sessions of a registry: many at a time, each with an id by which it can
-// be cancelled, left to run in the background, waited for and looked at. What front ends build on.
+// be cancelled, left to run in the background, waited for and looked at. Front ends build on this.
 //
 // Lives on the loop's thread. Callbacks come from posted tasks.
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "host/eval/audience.h"
 #include "host/eval/call.h"
 #include "host/eval/call_id.h"
 #include "host/eval/call_runner.h"
+#include "host/eval/old_results.h"
 #include "host/eval/result.h"
+#include "host/eval/session_audiences.h"
 #include "host/eval/session_watcher.h"
-#include "host/session/registry.h"
+#include "host/session/session_hold.h"
+#include "host/session/session_listener.h"
+#include "host/session/session_query.h"
 
 namespace cellar::host {
 
 class RunningCall;
+class SessionRegistry;
 
 class CallService : private SessionListener {
  public:
@@ -49,14 +52,16 @@ class CallService : private SessionListener {
   // Its client is gone: nobody hears of the call any more, and it is cancelled.
   void Abandon(CallId id);
 
-  // For calls in the background, whose results are kept until there are too many. Wait: the result,
-  // or the result so far once `limit` has passed. Tail: the result so far, at once.
+  // These are for calls in the background, whose results are kept until there are too many. Wait
+  // gives the result, or the result so far once `limit` has passed; Tail gives that at once.
   WaiterId Wait(CallId id, absl::Duration limit, ResultCallback done);
-  // Who waits is gone. Does nothing when the waiter has its answer.
+  // The one who waits is gone. Does nothing when the waiter has its answer.
   void StopWaiting(WaiterId waiter);
   absl::StatusOr<CallResult> Tail(CallId id) const;
   // Whether a call in the background has ended within that time and nobody has waited for it yet.
-  bool HasUnaskedResult(absl::Duration younger_than) const;
+  bool HasUnaskedResult(absl::Duration younger_than) const {
+    return old_results_.HasUnasked(younger_than);
+  }
 
   // The call, or the visit, that has that session now; 0 when none has.
   CallId HolderOf(const SessionKey& session) const;
@@ -65,24 +70,16 @@ class CallService : private SessionListener {
   // others are nested in it; 0 when none runs there.
   CallId CallerOf(uint64_t bridge_call) const;
 
-  // A fresh namespace for a session, in its turn among the calls; until then the registry's
-  // Withdraw() takes it back.
+  // Gives a session a fresh namespace, when its turn among the calls has come; until then the
+  // registry's Withdraw() takes it back.
   TicketId Reset(SessionQuery query, absl::AnyInvocable<void(absl::Status)> done);
 
-  // Something other than a call that has a session for a while, as a notebook that runs does.
-  struct Visit {
-    std::string session;
-    std::string by;
-    std::function<void()> cancel;  // by somebody who watches
-    // What the cell under way has done before somebody looked.
-    std::function<void(CallObserver& newcomer)> recount;
-  };
   // Those who watch the session are told of a visit as they are of a call, once it is shown to
   // them, and may cancel it. What it does is to be told to its audience, until it leaves.
-  CallId Enter(Visit visit);
-  void Show(CallId visit);
-  CallObserver& AudienceOf(CallId visit) { return visits_.at(visit).audience; }
-  void Leave(CallId visit);
+  CallId Enter(SessionVisit visit);
+  void Show(CallId visit) { audiences_.Show(visit); }
+  CallObserver& AudienceOf(CallId visit) { return audiences_.AudienceOf(visit); }
+  void Leave(CallId visit) { audiences_.Leave(visit); }
 
   // The watcher sees what happens on the session of that id, whenever it is open; also what a call
   // that runs already has done so far. It is gone from here before it is destroyed.
@@ -92,18 +89,15 @@ class CallService : private SessionListener {
   void Tell(const std::string& session, SessionChange change);
 
  private:
-  struct Visiting {
-    Visit visit;
-    Audience audience;
-  };
-
   bool HearsBackground(const std::string& id, TicketId holder) const override;
   void OnBackgroundText(const std::string& id, TicketId holder, Stream stream,
                         std::string_view text) override;
+  void OnBackgroundDisplay(const std::string& id, TicketId holder,
+                           const wire::Display& display) override;
   void OnClosing(const std::string& id) override { Tell(id, SessionChange::kClosed); }
-  bool IsWatched(const std::string& id) const override { return watchers_.contains(id); }
+  bool IsWatched(const std::string& id) const override { return audiences_.IsWatched(id); }
 
-  // 0 when it names none.
+  // The call that it names as its parent; 0 when it names none.
   absl::StatusOr<CallId> ParentOf(const Call& call) const;
   void OnHold(RunningCall& call, absl::StatusOr<SessionHold> hold);
   void Start(RunningCall& call, Session& session, Call ready);
@@ -111,17 +105,20 @@ class CallService : private SessionListener {
   void ShowToWatchers(RunningCall& call);
   void OnBackground(RunningCall& call);
   void Finish(RunningCall& call, absl::StatusOr<CallResult> result);
-  void ForgetOldResults();
-  bool IsOn(const RunningCall& call, const std::string& session) const;
+  // Null when there is no such call, or it is over.
+  RunningCall* FindUnderWay(CallId id) const;
+  // The id of the session that the call runs on; nothing while it has none, or one of its own.
+  std::optional<std::string> SessionOf(const RunningCall& call) const;
   bool WaitsFor(CallId waiting, CallId ancestor_of) const;
   CallId CallWithTicket(TicketId ticket) const;
 
   EventLoop& loop_;
   SessionRegistry& registry_;
+  // One in the background stays until its result is forgotten: WaitsFor follows the parents of
+  // calls through it.
   std::map<CallId, std::unique_ptr<RunningCall>> calls_;
-  std::deque<CallId> over_;  // those whose results are kept; the one that ended first is in front
-  std::map<CallId, Visiting> visits_;
-  std::multimap<std::string, SessionWatcher*> watchers_;  // by the session's id
+  OldResults old_results_;
+  SessionAudiences audiences_;
   CallId next_id_ = 1;
   WaiterId next_waiter_ = 1;
 };

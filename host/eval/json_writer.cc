@@ -10,7 +10,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kIndent = 2;
-// Of JSON from outside. Readers of the result have limits of their own, not much beyond.
+// How deep JSON from outside may be. Readers of the result have limits that are not much higher.
 constexpr size_t kMaxDepth = 128;
 
 // Passes what a parser reads on to a writer. A document is never built: objects of any number of

@@ -1,4 +1,4 @@
-// JSON text, written piece by piece in the order it is to have. Does not check that keys differ.
+// Writes JSON text piece by piece, in the order it is to have. Does not check that keys differ.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class JsonWriter {
   JsonWriter& BeginArray() { return Begin('['); }
   JsonWriter& EndArray() { return End(']'); }
 
-  // Before each value of an object.
+  // Comes before each value of an object.
   JsonWriter& Key(std::string_view name);
 
   // Invalid UTF-8 is replaced; what a terminal would obey is escaped.
@@ -26,11 +26,11 @@ class JsonWriter {
   JsonWriter& Number(int64_t number);
   JsonWriter& Bool(bool value) { return Token(value ? "true" : "false"); }
   JsonWriter& Null() { return Token("null"); }
-  // A number, as JSON spells it.
+  // Writes a number that is spelled as JSON does already.
   JsonWriter& Token(std::string_view token);
 
-  // JSON text from outside, in this writer's layout, its keys in their order and its numbers as
-  // they were spelled. False, and nothing is written, when it is not JSON or too deep.
+  // Writes JSON text from outside in this writer's layout, its keys in their order and its numbers
+  // as they were spelled. False, and nothing is written, when it is not JSON or too deep.
   bool Json(std::string_view text);
 
   std::string Take() { return std::move(text_); }

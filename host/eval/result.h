@@ -1,4 +1,4 @@
-// What became of a call, and the one JSON schema in which programs get it.
+// What became of a call, and the names that programs get for it. Its JSON is in result_json.h.
 #pragma once
 
 #include <optional>
@@ -20,9 +20,11 @@ struct CellResult {
   CellOutcome outcome;  // meaningful once the cell has run
   int runs = 1;         // 2 after a retry; 0 when it was not run
   std::string clamp_note;
-  // Of a cell of a notebook, which may raise without failing where its tag says so.
+  // Only a cell of a notebook has this: it may raise without failing, where its tag says so.
   std::optional<bool> failed;
 };
+
+inline constexpr size_t kTextBudget = size_t{50} << 10;
 
 enum class CallStatus { kOk, kError, kCancelled, kRunning };
 
@@ -32,17 +34,20 @@ struct CallResult {
   std::string session_id;
   StateAfter session_state = StateAfter::kKept;  // what the last cell that changed it said
   std::string session_reason;                    // a sentence, unless the state was kept
-  std::vector<CellOutput> background;            // what earlier calls had started printed since
+  std::vector<CellOutput> background;            // printed since by what earlier calls started
   std::vector<CellResult> cells;
-  std::string refusal;  // why there are none: the call was refused; or empty
+  size_t text_budget = kTextBudget;  // for what displays show of themselves in the text of a cell
+  std::string refusal;               // why there are none: the call was refused; or empty
 };
 
-// As in the JSON: "ok", "kept".
+// What a display or a status event is among the outputs of a cell.
+CellOutput OutputOf(const wire::Display& display);
+
+// As in the JSON: "not_run", "ok", "kept".
+std::string_view NameOf(CellRunStatus status);
 std::string_view NameOf(CallStatus status);
 std::string_view NameOf(StateAfter state);
-
-// A JSON object, on one line unless `pretty`. Everything that came from the worker is taken for
-// untrusted: what is not JSON, or too deep, stands as a string; invalid UTF-8 is replaced.
-std::string ResultToJson(const CallResult& result, bool pretty);
+// The inverse of NameOf; nothing if no status has that name.
+std::optional<CellRunStatus> CellRunStatusFromName(std::string_view name);
 
 }  // namespace cellar::host

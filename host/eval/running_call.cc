@@ -7,7 +7,8 @@ void RecountOutput(const CellOutput& output, CallObserver& to) {
   using Type = CellOutput::Type;
   if (output.type == Type::kStdout) return to.OnText(Stream::kStdout, output.text);
   if (output.type == Type::kStderr) return to.OnText(Stream::kStderr, output.text);
-  if (output.type != Type::kDisplay) return;  // there is no result yet, and status is of its time
+  // A cell that runs has no result yet, and a status event says nothing when its time has passed.
+  if (output.type != Type::kDisplay) return;
   to.OnDisplay({.kind = wire::DisplayKind::kDisplay,
                 .data = output.data,
                 .metadata = output.metadata,
@@ -34,6 +35,10 @@ void RunningCall::OnBackgroundText(Stream stream, std::string_view text) {
   ToAll([&](CallObserver& to) { to.OnBackgroundText(stream, text); });
 }
 
+void RunningCall::OnBackgroundDisplay(const wire::Display& display) {
+  ToAll([&](CallObserver& to) { to.OnBackgroundDisplay(display); });
+}
+
 void RunningCall::OnCellStarted(size_t index, const CallCell& cell) {
   ToAll([&](CallObserver& to) { to.OnCellStarted(index, cell); });
 }
@@ -42,8 +47,9 @@ void RunningCall::OnCellFinished(size_t index, const CellResult& result) {
   ToAll([&](CallObserver& to) { to.OnCellFinished(index, result); });
 }
 
-bool RunningCall::Holds(const std::string& session_id) const {
-  return hold && call.mode == CallMode::kSession && call.session == session_id;
+std::optional<std::string> RunningCall::HeldSession() const {
+  if (!hold || call.mode != CallMode::kSession) return std::nullopt;
+  return call.session;
 }
 
 void RunningCall::AddOnlooker(SessionWatcher& watcher) {

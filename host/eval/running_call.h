@@ -1,7 +1,7 @@
-// One call from its submission until its result is delivered, or, of one in the background,
-// forgotten. Stands between its cells and those who
-// look at them: the client's observer, which may leave before the call is over, and whoever watches
-// the session. Decides nothing: CallService does.
+// One call from its submission until its result is delivered, or, if it ended in the background,
+// until that is forgotten. It stands between its cells and those who look at them: the client's
+// observer, which may leave before the call is over, and whoever watches the session. It decides
+// nothing: CallService does.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 #include "host/eval/call_id.h"
 #include "host/eval/call_runner.h"
 #include "host/eval/result.h"
-#include "host/session/registry.h"
+#include "host/session/session_hold.h"
 
 namespace cellar::host {
 
@@ -30,14 +30,6 @@ class RunningCall : public CallObserver {
     ResultCallback done;
     EventLoop::TimerId timer = 0;
   };
-  // What only a call has that its client has left to run.
-  struct Background {
-    std::map<WaiterId, Waiter> waiters;
-    std::optional<absl::StatusOr<CallResult>> result;  // once it is over
-    size_t result_bytes = 0;                           // about
-    absl::Time ended;
-    bool was_waited_for = false;
-  };
 
   RunningCall(CallId id, Call given, CallObserver* observer, ResultCallback done)
       : id(id), call(std::move(given)), observer(observer), done(std::move(done)) {}
@@ -45,36 +37,37 @@ class RunningCall : public CallObserver {
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
+  void OnBackgroundDisplay(const wire::Display& display) override;
   void OnCellStarted(size_t index, const CallCell& cell) override;
   void OnCellFinished(size_t index, const CellResult& result) override;
   bool WantsPause() const override { return observer != nullptr && observer->WantsPause(); }
 
-  bool Holds(const std::string& session_id) const;
-  // Its result is kept for those who ask.
-  bool is_over() const { return background != nullptr && background->result; }
+  // The id of the session that it holds; nothing if it holds none, or one of its own.
+  std::optional<std::string> HeldSession() const;
 
-  // Tells the watcher first what the cell that runs has done so far.
+  // The watcher sees the call from now on; it is first told what the running cell has done so far.
   void AddOnlooker(SessionWatcher& watcher);
 
   // What the result would be if the call stood still now.
   CallResult SoFar() const;
-  // Of a call none of whose cells has run.
+  // The result of a call none of whose cells has run.
   CallResult Unstarted(CallStatus status, CellRunStatus cell_status) const;
 
   const CallId id;
   Call call;
   CallId parent = 0;
   CallId held_by = 0;          // the one that waits for this one and holds its session; or 0
-  Session* session = nullptr;  // that its cells run on, while `runner` is there
+  Session* session = nullptr;  // its cells run there, while there is a runner
   CallObserver* observer;      // or null
   Audience audience;
   ResultCallback done;  // null once the client has its answer
   TicketId ticket = 0;
   bool cancelled = false;
   std::unique_ptr<CallRunner> runner;
-  std::optional<SessionHold> hold;  // gone before the runner, which it may still call
+  std::optional<SessionHold> hold;  // destroyed before the runner, which it may call
   EventLoop::TimerId background_timer = 0;
-  std::unique_ptr<Background> background;  // null while the client waits for its answer
+  bool is_in_background = false;       // its client has left it to run
+  std::map<WaiterId, Waiter> waiters;  // for the result of one in the background
 
  private:
   template <typename Tell>

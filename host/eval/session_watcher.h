@@ -24,12 +24,13 @@ struct WatchedCall {
 class SessionWatcher {
  public:
   virtual ~SessionWatcher() = default;
-  // It has the session now. What its cells do is told to the observer, as long as it has the
-  // session; null: to nobody.
+  // A call has the session now. What its cells do is told to the observer that this returns, for as
+  // long as it has the session; if that is null, to nobody.
   virtual std::unique_ptr<CallObserver> OnCall(const WatchedCall& call) = 0;
   virtual void OnCallOver(const std::string& handle) = 0;
-  // While no call has it.
+  // Something was printed or shown while no call has the session.
   virtual void OnBackgroundText(Stream stream, std::string_view text) = 0;
+  virtual void OnBackgroundDisplay(const wire::Display& display) = 0;
   virtual void OnChange(SessionChange change) = 0;
 };
 

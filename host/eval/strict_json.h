@@ -1,5 +1,5 @@
-// JSON from a client, with limits, and without repeated fields, which a parsed document no longer
-// shows; and how messages name a place in it.
+// Parses JSON from a client within limits, and refuses repeated fields, which a parsed document no
+// longer shows; and names places in it for messages.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace cellar::host {
 
-// A request needs three levels.
+// Requests need no more than three levels.
 inline constexpr size_t kMaxRequestDepth = 16;
 
 // An InvalidArgument says what is wrong, and where. An escape that is half of a surrogate pair is
 // read as U+FFFD.
 absl::StatusOr<nlohmann::json> ParseStrictJson(std::string_view text, size_t max_bytes,
                                                size_t max_depth = kMaxRequestDepth);
-// Those fields of a document that cannot be parsed which stand before the fault and are no arrays
-// or objects: enough to tell whom to answer.
+// Of a document that cannot be parsed: the fields before the fault that are no arrays or objects.
+// They are enough to tell whom to answer.
 nlohmann::json ReadableFields(std::string_view text);
 
 // Text of the client, short and printable, for messages.

@@ -19,11 +19,35 @@ namespace {
 
 constexpr size_t kMaxHeadingBytes = 200;
 
+// No longer than what is said in its place.
+constexpr size_t kShortBytes = 100;
+
 // What the displays and results of one cell may still take; streams were bounded by the sink.
-struct DisplayBudget {
-  size_t shown_bytes = 50 * 1024;
+class DisplayBudget {
+ public:
+  explicit DisplayBudget(size_t bytes) : reserve_(bytes / 8), shown_(bytes - reserve_) {}
+
+  size_t RoomFor(const CellOutput& output, const MimeData& entry) const {
+    return shown_ + (UsesReserve(output, entry) ? reserve_ : 0);
+  }
+  size_t ReadableOf(const CellOutput& output, const MimeData& entry) const {
+    return std::max(read_, UsesReserve(output, entry) ? reserve_ : 0);
+  }
+  void Take(size_t shown, size_t read) {
+    read_ -= std::min(read_, read);
+    reserve_ -= shown - std::min(shown_, shown);
+    shown_ -= std::min(shown_, shown);
+  }
+
+ private:
+  static bool UsesReserve(const CellOutput& output, const MimeData& entry) {
+    return output.type == CellOutput::Type::kResult || entry.data.size() <= kShortBytes;
+  }
+
+  size_t reserve_;  // for the result, which comes last, and for what is short
+  size_t shown_;
   // To read HTML costs time, above all where little text comes of it.
-  size_t read_bytes = 256 * 1024;
+  size_t read_ = 256 * 1024;
 };
 
 // How long the HTML of a whole call may take to read: the loop's thread does it, and other sessions
@@ -40,6 +64,12 @@ class HtmlTime {
 
  private:
   absl::Duration left_ = absl::Milliseconds(300);
+};
+
+// What the text of a call may take.
+struct Limits {
+  size_t display_bytes;  // of each cell
+  HtmlTime html;
 };
 
 // For headings and the like: a newline in a title must not start a line that looks like output.
@@ -64,17 +94,16 @@ void AddRemark(std::string_view remark, std::string& text) {
 }
 
 // What is saved has a line that says where the whole is.
-void AddDisplayText(const MimeData& entry, bool is_saved, DisplayBudget& budget, HtmlTime& html,
-                    std::string& text) {
+void AddDisplayText(const CellOutput& output, const MimeData& entry, bool is_saved,
+                    DisplayBudget& budget, HtmlTime& html, std::string& text) {
   const bool is_html = entry.type == "text/html";
-  const size_t wanted =
-      budget.shown_bytes == 0 || (is_html && html.is_over()) ? 0 : budget.read_bytes;
+  const size_t room = is_html && html.is_over() ? 0 : budget.RoomFor(output, entry);
+  const size_t wanted = room == 0 ? 0 : budget.ReadableOf(output, entry);
   const size_t read = Utf8BorderBefore(entry.data, std::min(wanted, entry.data.size()));
   const MimeData start = {entry.type, entry.data.substr(0, read)};
   const std::string readable = is_html ? html.Read(start) : ReadableText(start);
-  const size_t shown = Utf8BorderBefore(readable, std::min(budget.shown_bytes, readable.size()));
-  budget.read_bytes -= read;
-  budget.shown_bytes -= shown;
+  const size_t shown = Utf8BorderBefore(readable, std::min(room, readable.size()));
+  budget.Take(shown, read);
   if (shown > 0) AddBlock(std::string_view(readable).substr(0, shown), text);
   const size_t left = readable.size() - shown + entry.data.size() - read;
   if (left == 0 || is_saved) return;
@@ -102,7 +131,7 @@ void AddBundle(const CellOutput& output, DisplayBudget& budget, HtmlTime& html, 
                        [&entry](const SavedData& saved) { return saved.mime == entry.type; });
   };
   const MimeData* shown = TranscriptEntry(data);
-  if (shown != nullptr) AddDisplayText(*shown, is_saved(*shown), budget, html, text);
+  if (shown != nullptr) AddDisplayText(output, *shown, is_saved(*shown), budget, html, text);
   for (const MimeData& entry : data) {
     if (is_saved(entry) || (shown != nullptr && !entry.type.starts_with("image/"))) continue;
     AddRemark(absl::StrCat(OneLine(entry.type), ", ", SpokenSize(entry.data.size())), text);
@@ -114,8 +143,8 @@ void AddBundle(const CellOutput& output, DisplayBudget& budget, HtmlTime& html, 
   }
 }
 
-void AddOutputs(const std::vector<CellOutput>& outputs, HtmlTime& html, std::string& text) {
-  DisplayBudget budget;
+void AddOutputs(const std::vector<CellOutput>& outputs, Limits& limits, std::string& text) {
+  DisplayBudget budget(limits.display_bytes);
   for (const CellOutput& output : outputs) {
     switch (output.type) {
       case CellOutput::Type::kStdout:
@@ -124,7 +153,7 @@ void AddOutputs(const std::vector<CellOutput>& outputs, HtmlTime& html, std::str
         break;
       case CellOutput::Type::kDisplay:
       case CellOutput::Type::kResult:
-        AddBundle(output, budget, html, text);
+        AddBundle(output, budget, limits.html, text);
         break;
       case CellOutput::Type::kStatus:  // progress, for who watches
         break;
@@ -161,9 +190,9 @@ bool HasRun(const CellResult& cell) {
   return cell.status != CellRunStatus::kPending && cell.status != CellRunStatus::kNotRun;
 }
 
-std::string BodyOf(const CellResult& cell, HtmlTime& html) {
+std::string BodyOf(const CellResult& cell, Limits& limits) {
   std::string body;
-  AddOutputs(cell.outcome.outputs, html, body);
+  AddOutputs(cell.outcome.outputs, limits, body);
   AddError(cell.outcome, body);
   if (body.empty()) body = "(no output)";
   AddRemarks(cell, body);
@@ -192,7 +221,7 @@ std::string Verdict(const CellResult& cell, size_t number) {
   return absl::StrCat("Cell ", number, cell.outcome.timed_out ? " timed out" : " was cancelled");
 }
 
-void AddCellOfSeveral(const CellResult& cell, size_t number, size_t count, HtmlTime& html,
+void AddCellOfSeveral(const CellResult& cell, size_t number, size_t count, Limits& limits,
                       std::string& text) {
   std::string heading = absl::StrCat("[", number, "/", count, "]");
   if (!cell.title.empty()) absl::StrAppend(&heading, " ", OneLine(cell.title));
@@ -200,7 +229,7 @@ void AddCellOfSeveral(const CellResult& cell, size_t number, size_t count, HtmlT
     absl::StrAppend(&heading, ": ", word);
   }
   AddBlock(heading, text);
-  if (HasRun(cell)) text += BodyOf(cell, html);
+  if (HasRun(cell)) text += BodyOf(cell, limits);
   if (const std::string verdict = Verdict(cell, number); !verdict.empty()) AddBlock(verdict, text);
 }
 
@@ -209,19 +238,20 @@ void AddCellOfSeveral(const CellResult& cell, size_t number, size_t count, HtmlT
 std::string TranscriptOf(const CallResult& result) {
   if (!result.refusal.empty()) return result.refusal;
   std::string text;
-  HtmlTime html;
+  Limits limits = {.display_bytes = result.text_budget};
   const size_t count = result.cells.size();
   if (count == 1) {
     const CellResult& cell = result.cells.front();
-    text = HasRun(cell) ? BodyOf(cell, html) : absl::StrCat("(", StatusWord(cell.status), ")\n");
+    text = HasRun(cell) ? BodyOf(cell, limits) : absl::StrCat("(", StatusWord(cell.status), ")\n");
   } else {
-    for (size_t i = 0; i < count; ++i) AddCellOfSeveral(result.cells[i], i + 1, count, html, text);
+    for (size_t i = 0; i < count; ++i)
+      AddCellOfSeveral(result.cells[i], i + 1, count, limits, text);
   }
   if (result.status == CallStatus::kRunning) {
     AddRemark(absl::StrCat("the call is still running; its handle is ", result.handle), text);
   }
   std::string background;
-  AddOutputs(result.background, html, background);
+  AddOutputs(result.background, limits, background);
   if (!background.empty()) {
     AddBlock("[background output]", text);
     AddBlock(background, text);

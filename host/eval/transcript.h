@@ -1,4 +1,4 @@
-// A call's result as text for a model. What a stream's text leaves out was decided by the sink.
+// Tells a call's result as text, for a model. The sink has decided what a stream's text leaves out.
 #pragma once
 
 #include <string>

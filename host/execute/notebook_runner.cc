@@ -43,7 +43,6 @@ NotebookRunner::NotebookRunner(EventLoop& loop, Session& session, notebook::Docu
 NotebookRunner::~NotebookRunner() { session_.ObserveBackground(nullptr); }
 
 void NotebookRunner::Start() {
-  (void)session_.TakeBackground();  // what was shown before the run is none of its cells'
   session_.ObserveBackground(this);
   Next();
 }
@@ -166,8 +165,11 @@ void NotebookRunner::OnDisplay(const wire::Display& display) {
 }
 
 void NotebookRunner::OnBackgroundText(Stream stream, std::string_view text) {
-  run_[current_].recorder.AddText(stream, text);
-  if (!cell_runs_) Put(current_);
+  // Before the first cell it belongs to none.
+  if (auto last = run_.find(current_); last != run_.end()) {
+    last->second.recorder.AddText(stream, text);
+    if (!cell_runs_) Put(current_);
+  }
   observer_.OnBackgroundText(stream, text);
 }
 

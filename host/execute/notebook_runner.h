@@ -47,6 +47,7 @@ class NotebookRunObserver {
   virtual void OnDisplay(const wire::Display&) {}
   // By what earlier cells have started; also while no cell runs.
   virtual void OnBackgroundText(Stream, std::string_view) {}
+  virtual void OnBackgroundDisplay(const wire::Display&) {}
   virtual void OnCellFinished(size_t /*cell*/, const CellOutcome&, bool /*failed*/) {}
 };
 
@@ -89,6 +90,10 @@ class NotebookRunner : private CellObserver {
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
+  // The outcome of the cell brings it too, for the file.
+  void OnBackgroundDisplay(const wire::Display& display) override {
+    observer_.OnBackgroundDisplay(display);
+  }
 
   void Next();
   void OnOutcome(absl::StatusOr<CellOutcome> outcome);

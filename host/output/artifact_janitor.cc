@@ -46,9 +46,9 @@ std::vector<fs::path> DirectoriesBeside(const fs::path& directory) {
   return directories;
 }
 
-}  // namespace
-
-void CleanUpArtifacts(const std::string& directory, const ArtifactLimits& limits) {
+// Within `directory`, and in the directories of other hosts beside it, from the newest to the
+// oldest. Directories of hosts that left nothing are removed. What cannot be read is left alone.
+void CleanUp(const std::string& directory, const ArtifactLimits& limits) {
   const bool is_of_host = HostOf(directory) != 0;
   ArtifactLimits left = limits;
   for (const fs::path& each :
@@ -61,17 +61,22 @@ void CleanUpArtifacts(const std::string& directory, const ArtifactLimits& limits
   }
 }
 
+}  // namespace
+
 ArtifactJanitor::ArtifactJanitor(EventLoop& loop, std::string directory, ArtifactLimits limits)
     : loop_(loop), directory_(std::move(directory)), limits_(limits) {
   Schedule(kFirst);
 }
 
-ArtifactJanitor::~ArtifactJanitor() { loop_.Cancel(timer_); }
+ArtifactJanitor::~ArtifactJanitor() {
+  loop_.Cancel(timer_);
+  thread_.reset();
+  if (access(directory_.c_str(), F_OK) == 0) CleanUp(directory_, limits_);
+}
 
 void ArtifactJanitor::Schedule(absl::Duration delay) {
   timer_ = loop_.After(delay, [this] {
-    thread_.Run(
-        [directory = directory_, limits = limits_] { CleanUpArtifacts(directory, limits); });
+    thread_->Run([directory = directory_, limits = limits_] { CleanUp(directory, limits); });
     Schedule(kAgain);
   });
 }

@@ -2,6 +2,7 @@
 // host has a directory of its own, those of the hosts before it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "host/base/event_loop.h"
@@ -13,16 +14,14 @@ namespace cellar::host {
 // The name of a host's own directory: this and its pid.
 inline constexpr char kHostArtifactsPrefix[] = "artifacts-";
 
-// Within `directory`, and in the directories of other hosts beside it, from the newest to the
-// oldest. Directories of hosts that left nothing are removed. What cannot be read is left alone.
-// Blocks on the disk.
-void CleanUpArtifacts(const std::string& directory, const ArtifactLimits& limits);
-
 // Cleans up a second after its start, so that short runs are not held up, and then every hour, on
-// a thread of its own. Lives on the loop's thread.
+// a thread of its own. Lives on the loop's thread, but may be destroyed on another when the loop
+// has ended.
 class ArtifactJanitor {
  public:
   ArtifactJanitor(EventLoop& loop, std::string directory, ArtifactLimits limits);
+  // Cleans up once more if there is something: those who leave it make room for it, however short
+  // they live. Blocks on the disk.
   ~ArtifactJanitor();
   ArtifactJanitor(const ArtifactJanitor&) = delete;
 
@@ -33,7 +32,7 @@ class ArtifactJanitor {
   std::string directory_;
   ArtifactLimits limits_;
   EventLoop::TimerId timer_ = 0;
-  TaskThread thread_;
+  std::optional<TaskThread> thread_{std::in_place};
 };
 
 }  // namespace cellar::host

@@ -12,6 +12,7 @@ constexpr char kEsc = '\x1B';
 constexpr char kBel = '\x07';
 constexpr char kCancel = '\x18';
 constexpr char kSubstitute = '\x1A';
+constexpr char32_t kCsiCodePoint = 0x9B;  // `ESC [` in one
 
 bool InRange(char byte, unsigned char low, unsigned char high) {
   const auto value = static_cast<unsigned char>(byte);
@@ -203,7 +204,11 @@ void Sanitiser::AppendPlain(std::string_view run, std::string* text) {
 }
 
 void Sanitiser::AppendCharacter(std::string_view character, std::string* text) {
-  if (IsUnwanted(CodePointOf(character))) return;
+  const char32_t code_point = CodePointOf(character);
+  // The strings among the eight-bit controls are not looked for: U+009D is common in text that was
+  // decoded wrongly, and the rest of the line would go with it.
+  if (code_point == kCsiCodePoint) state_ = State::kCsi;
+  if (IsUnwanted(code_point)) return;
   BeginText();
   if (line_.size() + character.size() > kMaxPendingLine) Flush(text);
   line_.append(character);

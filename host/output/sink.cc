@@ -162,7 +162,7 @@ SinkOutput Sink::Output() const {
   clamp.EndLine(current_, &window);
 
   const std::vector<Item> items = window.Items();
-  SinkOutput output{.total_lines = window.total_lines(), .total_bytes = total_bytes_};
+  SinkOutput output;
   if (window.HasGap() || clamp.has_cut()) {
     output.truncation = CountTruncation(items);
     output.truncation->total_lines = window.total_lines();

@@ -50,10 +50,11 @@ struct OutputPiece {
 struct SinkOutput {
   // In the order they were written; adjacent text of one stream is one piece.
   std::vector<OutputPiece> pieces;
-  uint64_t total_lines = 0;
-  uint64_t total_bytes = 0;  // raw
   std::optional<Truncation> truncation;
 };
+
+// Where the whole output is, or what there is of it.
+std::string Whereabouts(const Truncation& truncation);
 
 // Lines are split at newlines; when the other stream or a place comes in the middle of a line, the
 // part before it stands as it is. Memory is bounded whatever is written: budget, one line under

@@ -25,7 +25,4 @@ struct Truncation {
   std::string error;           // why bytes are missing
 };
 
-// Where the whole output is, or what there is of it.
-std::string Whereabouts(const Truncation& truncation);
-
 }  // namespace cellar::host

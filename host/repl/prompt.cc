@@ -267,6 +267,13 @@ void Prompt::OnBackgroundText(Stream stream, std::string_view text) {
   background_.Add(stream, text);
 }
 
+void Prompt::OnBackgroundDisplay(const wire::Display& display) {
+  background_.End();
+  editor_.Suspend();
+  printer_.OnDisplay(display);
+  editor_.Resume();
+}
+
 void Prompt::OnEntered(std::string text) {
   if (std::exchange(is_asking_, false)) return desk_.Answer(text + "\n");
   if (text.find_first_not_of(" \t\n") == std::string::npos) return Show();

@@ -6,7 +6,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,6 +47,7 @@ class Prompt : private EditorListener, private PromptSessionListener {
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
+  void OnBackgroundDisplay(const wire::Display& display) override;
   void OnCellFinished(size_t index, const CellResult& result) override;
   CallObserver& Others(const WatchedCall& call) override;
   void OnChange(SessionChange change) override;

@@ -115,23 +115,6 @@ void AddInterpreter(const Interpreter& interpreter, Environment& env) {
   }
 }
 
-void ApplyOverrides(const EnvironmentOverrides& overrides, Environment& env) {
-  for (const auto& [name, value] : overrides) {
-    if (value.has_value()) {
-      env[name] = *value;
-    } else {
-      env.erase(name);
-    }
-  }
-}
-
-void AddArtifactsAlias(const EnvironmentOverrides& overrides, Environment& env) {
-  if (overrides.count("ARTIFACTS") > 0) return;
-  if (std::string directory = EnvironmentValue(env, "PI_ARTIFACTS_DIR"); !directory.empty()) {
-    env["ARTIFACTS"] = directory;
-  }
-}
-
 }  // namespace
 
 Environment CurrentEnvironment() {
@@ -190,12 +173,12 @@ absl::Status ValidateOverrides(const EnvironmentOverrides& overrides) {
 
 absl::StatusOr<std::vector<std::string>> BuildWorkerEnvironment(
     const Environment& host_env, const Settings& settings, const Interpreter& interpreter,
-    const EnvironmentOverrides& overrides) {
-  CELLAR_RETURN_IF_ERROR(ValidateOverrides(overrides));
+    const std::string& artifacts_directory) {
+  CELLAR_RETURN_IF_ERROR(ValidateOverrides({{"PI_ARTIFACTS_DIR", artifacts_directory}}));
   Environment env = PassedEnvironment(host_env, settings);
   AddInterpreter(interpreter, env);
-  ApplyOverrides(overrides, env);
-  AddArtifactsAlias(overrides, env);
+  env["PI_ARTIFACTS_DIR"] = artifacts_directory;
+  env["ARTIFACTS"] = artifacts_directory;
 
   std::vector<std::string> entries;
   entries.reserve(env.size());

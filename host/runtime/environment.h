@@ -47,15 +47,12 @@ Environment PassedEnvironment(const Environment& host_env, const Settings& setti
 // The worker's environment as sorted "K=V". In this order, later steps winning:
 //  1. PassedEnvironment().
 //  2. The adopted interpreter: its bin first on PATH, unless that is a system directory, which
-//  would
-//     push the user's own tools back; VIRTUAL_ENV and CONDA_PREFIX say what was adopted, and a
-//     VIRTUAL_ENV that was not adopted is left out.
-//  3. `overrides`, unfiltered.
-//  4. ARTIFACTS as an alias of PI_ARTIFACTS_DIR, unless the overrides speak of ARTIFACTS
-//  themselves.
+//     would push the user's own tools back; VIRTUAL_ENV and CONDA_PREFIX say what was adopted, and
+//     a VIRTUAL_ENV that was not adopted is left out.
+//  3. PI_ARTIFACTS_DIR and its alias ARTIFACTS. InvalidArgument for one with NUL.
 // The filter prevents accidents; it does not confine code that can read the user's files.
 absl::StatusOr<std::vector<std::string>> BuildWorkerEnvironment(
     const Environment& host_env, const Settings& settings, const Interpreter& interpreter,
-    const EnvironmentOverrides& overrides);
+    const std::string& artifacts_directory);
 
 }  // namespace cellar::host

@@ -12,11 +12,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json ObjectIn(const ordered_json& frame, const char* name) {
-  auto found = frame.find(name);
-  return found != frame.end() && found->is_object() ? *found : ordered_json::object();
-}
-
 wire::MimeEntry EntryOf(const std::string& mime, const ordered_json& value) {
   wire::MimeEntry entry = {.mime = mime};
   if (!value.is_string()) {
@@ -45,7 +40,7 @@ wire::Display DisplayOf(const ordered_json& frame, wire::DisplayKind kind) {
 
 wire::Display StatusOf(const ordered_json& frame) {
   return {.kind = wire::DisplayKind::kStatus,
-          .data = {{.mime = "application/x-cellar-status",
+          .data = {{.mime = wire::kStatusMime,
                     .kind = wire::MimeKind::kJson,
                     .data = JsonText(ObjectIn(frame, "event"))}}};
 }
@@ -59,16 +54,11 @@ CellError ErrorOf(const ordered_json& error) {
 }
 
 CellResult CellOf(const ordered_json& frame) {
-  CellResult cell = {.status = CellRunStatus::kComplete};
+  CellResult cell = {
+      .status = CellRunStatusFromName(TextIn(frame, "status")).value_or(CellRunStatus::kComplete)};
   CellOutcome& outcome = cell.outcome;
-  const std::string status = TextIn(frame, "status");
-  if (status == "error") {
-    cell.status = CellRunStatus::kError;
-    outcome.status = CellStatus::kError;
-  } else if (status == "cancelled") {
-    cell.status = CellRunStatus::kCancelled;
-    outcome.status = CellStatus::kCancelled;
-  }
+  if (cell.status == CellRunStatus::kError) outcome.status = CellStatus::kError;
+  if (cell.status == CellRunStatus::kCancelled) outcome.status = CellStatus::kCancelled;
   if (frame.contains("failed")) cell.failed = FlagIn(frame, "failed");
   outcome.execution_count = static_cast<uint32_t>(NumberIn(frame, "execution_count"));
   outcome.duration = absl::Milliseconds(NumberIn(frame, "duration_ms"));
@@ -103,7 +93,9 @@ void TellOf(const ordered_json& frame, CallObserver& observer) {
   } else if (type == "finished") {
     observer.OnCellFinished(index, CellOf(frame));
   } else if (type == "display") {
-    observer.OnDisplay(DisplayOf(frame, wire::DisplayKind::kDisplay));
+    const wire::Display display = DisplayOf(frame, wire::DisplayKind::kDisplay);
+    FlagIn(frame, "background") ? observer.OnBackgroundDisplay(display)
+                                : observer.OnDisplay(display);
   } else if (type == "result") {
     observer.OnDisplay(DisplayOf(frame, wire::DisplayKind::kResult));
   } else if (type == "status") {
@@ -112,16 +104,6 @@ void TellOf(const ordered_json& frame, CallObserver& observer) {
     observer.OnDisplay({.kind = wire::DisplayKind::kClear,
                         .metadata = FlagIn(frame, "wait") ? R"({"wait":true})" : ""});
   }
-}
-
-absl::Status RefusalIn(const ordered_json& done) {
-  if (TextIn(done, "status") != "refused") return absl::OkStatus();
-  const ordered_json error = ObjectIn(done, "error");
-  const std::string ename = TextIn(error, "ename");
-  const std::string message = TextIn(error, "evalue");
-  if (ename == "CannotRun") return absl::UnavailableError(message);
-  if (ename == "Cancelled") return absl::CancelledError(message);
-  return absl::FailedPreconditionError(message);
 }
 
 }  // namespace cellar::host

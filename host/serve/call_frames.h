@@ -2,16 +2,12 @@
 // person. What comes is bounded but not trusted; what is not as it should be is passed over.
 #pragma once
 
-#include "absl/status/status.h"
 #include "host/eval/call_runner.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
 
-// Tells the observer. A frame of another kind is none of its business.
+// Tells the observer what the frame tells; nothing if it is of a kind that is not about cells.
 void TellOf(const nlohmann::ordered_json& frame, CallObserver& observer);
-
-// Why a request was refused, from its last frame; OK if it was not.
-absl::Status RefusalIn(const nlohmann::ordered_json& done);
 
 }  // namespace cellar::host

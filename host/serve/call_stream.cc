@@ -15,17 +15,6 @@ constexpr absl::Duration kMaxWait = absl::Milliseconds(1);
 
 std::string_view NameOf(Stream stream) { return stream == Stream::kStdout ? "stdout" : "stderr"; }
 
-CellOutput OutputOf(const wire::Display& display) {
-  CellOutput::Type type = CellOutput::Type::kDisplay;
-  if (display.kind == wire::DisplayKind::kResult) type = CellOutput::Type::kResult;
-  if (display.kind == wire::DisplayKind::kStatus) type = CellOutput::Type::kStatus;
-  return {.type = type,
-          .data = display.data,
-          .metadata = display.metadata,
-          .display_id = display.display_id,
-          .update = display.kind == wire::DisplayKind::kUpdate};
-}
-
 class OwnStream : public CallStream {
  public:
   using CallStream::CallStream;
@@ -55,7 +44,7 @@ class OwnStream : public CallStream {
     Emit(frame.Take());
   }
 
-  void SendDisplay(const wire::Display& display) override {
+  void SendDisplay(const wire::Display& display, bool background) override {
     if (display.kind == wire::DisplayKind::kClear) {
       Frame frame = CellFrame("clear");
       frame.Key("wait").Bool(ClearsWithNext(display));
@@ -64,6 +53,7 @@ class OwnStream : public CallStream {
     const CellOutput output = OutputOf(display);
     Frame frame = CellFrame(OutputTypeName(output.type));
     WriteOutputFields(output, frame.json());
+    if (background) frame.Key("background").Bool(true);
     Emit(frame.Take());
   }
 
@@ -141,7 +131,7 @@ class BareStream : public CallStream {
     Emit(frame.Take());
   }
 
-  void SendDisplay(const wire::Display& display) override {
+  void SendDisplay(const wire::Display& display, bool) override {
     if (display.kind == wire::DisplayKind::kClear) return;
     Frame frame = NewFrame(display.kind == wire::DisplayKind::kResult ? "result" : "display");
     frame.Key("bundle");
@@ -226,7 +216,12 @@ void CallStream::OnBackgroundText(Stream stream, std::string_view bytes) {
 
 void CallStream::OnDisplay(const wire::Display& display) {
   FinishText();
-  SendDisplay(display);
+  SendDisplay(display, /*background=*/false);
+}
+
+void CallStream::OnBackgroundDisplay(const wire::Display& display) {
+  FlushText();
+  SendDisplay(display, /*background=*/true);
 }
 
 void CallStream::OnCellStarted(size_t index, const CallCell& cell) {

@@ -45,13 +45,14 @@ class CallStream : public CallObserver {
 
   void OnText(Stream stream, std::string_view text) final;
   void OnBackgroundText(Stream stream, std::string_view text) final;
+  void OnBackgroundDisplay(const wire::Display& display) final;
   void OnDisplay(const wire::Display& display) final;
   void OnCellStarted(size_t index, const CallCell& cell) final;
   void OnCellFinished(size_t index, const CellResult& result) final;
 
  protected:
   virtual void SendText(Stream stream, const std::string& text, bool background) = 0;
-  virtual void SendDisplay(const wire::Display& display) = 0;
+  virtual void SendDisplay(const wire::Display& display, bool background) = 0;
   virtual void SendStarted(const CallCell& cell) = 0;
   virtual void SendFinished(const CellResult& result) = 0;
   virtual void SendDone(const absl::StatusOr<CallResult>& result) = 0;

@@ -59,7 +59,7 @@ class ClientBridge : public BridgeProvider {
   };
 
   void StartInput(const BridgeCall& call, BridgeReply reply);
-  // Of those who offer.
+  // Which of those who offer something is asked; there is one at least.
   Answerer& ClientFor(const BridgeCall& call) const;
 
   std::list<Offer> offers_;  // the last one first

@@ -25,8 +25,8 @@ class ClientCalls {
     RequestId id;
     std::unique_ptr<CallStream> stream;
     size_t bytes = 0;                 // of the request
-    CallId call = 0;                  // of an eval, or 0, and
-    NotebookJob* notebook = nullptr;  // one that runs
+    CallId call = 0;                  // of an eval; else 0
+    NotebookJob* notebook = nullptr;  // the one that runs; else null
   };
 
   // What it borrows outlives it.
@@ -35,10 +35,10 @@ class ClientCalls {
   ~ClientCalls() { GiveUp(); }
   ClientCalls(const ClientCalls&) = delete;
 
-  // Room for the request's bytes is taken until it is over. There is none of that id; the caller
-  // sets what runs.
+  // Room for the request's bytes is taken until it is over. No call of that id may be under way.
+  // The caller sets what runs.
   Running& Add(const RequestId& id, std::unique_ptr<CallStream> stream, size_t bytes);
-  // It is over. Its stream, for the last frames; null when it was given up before.
+  // It is over. Returns its stream, for the last frames; null when it was given up before.
   std::unique_ptr<CallStream> Remove(const RequestId& id);
 
   // False when there is none of that id, or it is over.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/serve/frame.h"
+#include "host/session/registry.h"
 
 namespace cellar::host {
 namespace {

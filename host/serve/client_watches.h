@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "host/serve/request.h"
 #include "host/serve/session_watch.h"
-#include "host/session/registry.h"
+#include "host/session/session_hold.h"
 
 namespace cellar::host {
 
@@ -26,10 +26,10 @@ class ClientWatches {
   ClientWatches(const ClientWatches&) = delete;
 
   bool Has(const RequestId& id) const;
-  // Opens the session if it is not. When it cannot be watched, the request is refused. There is
-  // none of that id.
+  // Opens the session if it is not open. When it cannot be watched, the request is refused. No
+  // watch of that id may be under way.
   void Start(const RequestId& id, WatchRequest request);
-  // Its last frame has been sent then. False when there is none of that id.
+  // Sends its last frame. False when there is none of that id.
   bool Cancel(const RequestId& id);
 
  private:

@@ -34,12 +34,14 @@ class Connection : private LineStream::Listener, private Answerer {
   void InterruptCalls() { calls_.CancelAll(); }
 
  private:
+  // LineStream::Listener.
   void OnLine(std::string_view line) override;
   void OnLineTooLong() override;
   void OnEnd(bool in_a_line) override;
   void OnDrained() override { LeaveIfDone(); }
   void OnGone(const absl::Status& status) override;
 
+  // Answerer.
   bool IsCaller(uint64_t call) const override;
   void Ask(const BridgeCall& call) override;
   void AskForInput(const BridgeCall& call, bool hidden) override;
@@ -72,7 +74,7 @@ class Connection : private LineStream::Listener, private Answerer {
   absl::Status CheckDirectory(const Call& call) const;
   ClientCalls::Running& AddCall(const RequestId& id, std::unique_ptr<CallStream> stream,
                                 const std::string& owner);
-  // A frame about it, after what the cell printed before.
+  // Begins a frame about a bridge call, which comes after what the cell printed before.
   Frame CallFrame(std::string_view type, const BridgeCall& call) const;
   // For answers that come later: `answer` is called with what comes, unless the client is gone.
   // The request takes room until then.
@@ -80,7 +82,7 @@ class Connection : private LineStream::Listener, private Answerer {
   absl::AnyInvocable<void(T)> Later(absl::AnyInvocable<void(T)> answer);
   // Says where a session stands that has been rewound or has branched off.
   absl::AnyInvocable<void(absl::StatusOr<Standing>)> AnswerStanding(const RequestId& id);
-  // What it has under way, what it offers and whom it acts for.
+  // Cancels what the client has under way; it offers nothing and acts for nobody any more.
   void GiveUp();
   void LeaveIfDone();
   void Leave(absl::Status why = absl::OkStatus());
@@ -95,7 +97,7 @@ class Connection : private LineStream::Listener, private Answerer {
   std::list<TicketId> resets_;    // that have not had their turn, or are not answered yet
   std::set<std::string> owners_;  // in whose names this client has made calls
   bool ended_ = false;            // nothing more is read
-  bool wants_no_more_ = false;    // nor answered
+  bool wants_no_more_ = false;    // the client does not wait for answers either
   bool left_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

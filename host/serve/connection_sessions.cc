@@ -2,18 +2,14 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "host/base/clock.h"
 #include "host/serve/connection.h"
 #include "host/serve/frame.h"
 #include "host/serve/server.h"
+#include "host/session/session_errors.h"
 
 namespace cellar::host {
 namespace {
-
-absl::Status NoSuchSession(const std::string& session) {
-  return absl::NotFoundError(absl::StrCat("there is no session \"", session, "\""));
-}
 
 void WriteSession(const SessionInfo& info, CallId holder, JsonWriter& json) {
   json.BeginObject();

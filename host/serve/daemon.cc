@@ -4,12 +4,10 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -91,9 +89,7 @@ absl::Status Daemon::Listen() {
 absl::Status Daemon::Bind() {
   UniqueFd made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made) return ErrnoStatus(errno, "making a socket");
-  sockaddr_un address = {.sun_family = AF_UNIX};
-  const std::string path = directory_.Reach(kDaemonSocket);
-  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+  sockaddr_un address = directory_.AddressOf(kDaemonSocket);
   // Whoever has the lock may: what is there belongs to a daemon that is dead.
   unlinkat(directory_.fd.get(), kDaemonSocket, 0);
   if (bind(made.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||

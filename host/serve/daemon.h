@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 
 #include "absl/time/time.h"

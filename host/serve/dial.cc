@@ -3,13 +3,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,9 +39,7 @@ struct Connected {
 absl::StatusOr<Connected> Connect(const RuntimeDirectory& directory) {
   UniqueFd made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!made) return ErrnoStatus(errno, "making a socket");
-  sockaddr_un address = {.sun_family = AF_UNIX};
-  const std::string path = directory.Reach(kDaemonSocket);
-  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+  sockaddr_un address = directory.AddressOf(kDaemonSocket);
   if (connect(made.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
     if (errno == ENOENT || errno == ECONNREFUSED) {
       return absl::NotFoundError("no daemon is running");

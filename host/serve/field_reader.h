@@ -17,7 +17,7 @@
 
 namespace cellar::host {
 
-// Of a text that has no limit of its own: a path, a handle.
+// For a text that has no limit of its own: a path, a handle.
 inline constexpr size_t kMaxTextBytes = 4096;
 
 // Linux has no longer ones (MAX_ARG_STRLEN).

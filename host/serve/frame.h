@@ -29,11 +29,11 @@ std::string_view RefusalName(const absl::Status& status);
 
 // The last frame of a request, to which more is to be added.
 Frame BeginDone(const RequestId& id, std::string_view status);
-// All of it: of a request that nothing came of.
+// The whole last frame of a request that was refused.
 std::string RefusedFrame(const RequestId& id, const absl::Status& status);
-// Of one that was done and has no more to say.
+// The same for one that was done and has no more to say.
 std::string OkFrame(const RequestId& id);
-// Of a call.
+// The same for a call, with its result.
 std::string ResultFrame(const RequestId& id, const CallResult& result);
 // For a line that is no request.
 std::string ProtocolErrorFrame(const absl::Status& status);

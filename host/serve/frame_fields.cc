@@ -23,6 +23,11 @@ bool FlagIn(const ordered_json& frame, const char* name) {
   return found != frame.end() && *found == true;
 }
 
+ordered_json ObjectIn(const ordered_json& frame, const char* name) {
+  auto found = frame.find(name);
+  return found != frame.end() && found->is_object() ? *found : ordered_json::object();
+}
+
 absl::Status ProtocolErrorIn(const ordered_json& frame) {
   if (TextIn(frame, "ename") != kProtocolError || TextIn(frame, "type") != "error" ||
       !TextIn(frame, "id").empty()) {
@@ -30,6 +35,16 @@ absl::Status ProtocolErrorIn(const ordered_json& frame) {
   }
   return absl::InternalError(
       absl::StrCat("the daemon could not read a request: ", TextIn(frame, "evalue")));
+}
+
+absl::Status RefusalIn(const ordered_json& done) {
+  if (TextIn(done, "status") != "refused") return absl::OkStatus();
+  const ordered_json error = ObjectIn(done, "error");
+  const std::string ename = TextIn(error, "ename");
+  const std::string message = TextIn(error, "evalue");
+  if (ename == "CannotRun") return absl::UnavailableError(message);
+  if (ename == "Cancelled") return absl::CancelledError(message);
+  return absl::FailedPreconditionError(message);
 }
 
 void AddOpening(const SessionOpening& opening, ordered_json& request) {

@@ -15,9 +15,13 @@ namespace cellar::host {
 std::string TextIn(const nlohmann::ordered_json& frame, const char* name);
 int64_t NumberIn(const nlohmann::ordered_json& frame, const char* name);
 bool FlagIn(const nlohmann::ordered_json& frame, const char* name);
+nlohmann::ordered_json ObjectIn(const nlohmann::ordered_json& frame, const char* name);
 
-// Why the server could not read a line; ok for any other frame.
+// Why the server could not read a line; OK for any other frame.
 absl::Status ProtocolErrorIn(const nlohmann::ordered_json& frame);
+
+// Why a request was refused, from its last frame; OK if it was not.
+absl::Status RefusalIn(const nlohmann::ordered_json& done);
 
 // The fields that FieldReader::Opening reads.
 void AddOpening(const SessionOpening& opening, nlohmann::ordered_json& request);

@@ -44,6 +44,8 @@ NotebookJob::~NotebookJob() {
   *alive_ = false;
   LeaveSession();
   if (runner_ != nullptr) (void)runner_->SaveNow();
+  runner_.reset();
+  ReleaseSession();
 }
 
 void NotebookJob::Start() {
@@ -79,7 +81,7 @@ void NotebookJob::OnHold(absl::StatusOr<SessionHold> hold) {
   hold_.emplace(*std::move(hold));
   prepared_->options.retry = hold_->settings().retry;
   if (stream_ != nullptr && request_.stream) stream_->TellPlan(prepared_->options.cells);
-  hold_->TellUnheard(Client());
+  TakeBackground();
   runner_ = std::make_unique<NotebookRunner>(
       loop_, hold_->session(), std::move(prepared_->document), std::move(prepared_->target),
       std::move(prepared_->options), static_cast<NotebookRunObserver&>(*this),
@@ -92,6 +94,20 @@ void NotebookJob::OnHold(absl::StatusOr<SessionHold> hold) {
       });
   EnterSession();
   runner_->Start();
+}
+
+// What was shown before the run is none of its cells'. Who wants no stream leaves it to the next
+// call.
+void NotebookJob::TakeBackground() {
+  if (stream_ == nullptr || !request_.stream) return hold_->session().SetBackgroundAside();
+  hold_->TellUnheard(stream_);
+  (void)hold_->session().TakeBackground();
+}
+
+void NotebookJob::ReleaseSession() {
+  if (!hold_) return;
+  hold_->session().BringBackgroundBack();
+  hold_.reset();
 }
 
 // A session of its own has no name by which it could be watched.
@@ -135,7 +151,7 @@ void NotebookJob::Finish(absl::StatusOr<Outcome> outcome) {
   loop_.Post([this, alive = alive_, outcome = std::move(outcome)]() mutable {
     if (!*alive) return;
     runner_.reset();
-    hold_.reset();
+    ReleaseSession();
     LeaveSession();
     DoneCallback done = std::move(done_);
     done(std::move(outcome));
@@ -168,6 +184,10 @@ void NotebookJob::OnDisplay(const wire::Display& display) {
 
 void NotebookJob::OnBackgroundText(Stream stream, std::string_view text) {
   ToAll([&](CallObserver& to) { to.OnBackgroundText(stream, text); });
+}
+
+void NotebookJob::OnBackgroundDisplay(const wire::Display& display) {
+  ToAll([&](CallObserver& to) { to.OnBackgroundDisplay(display); });
 }
 
 void NotebookJob::OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) {

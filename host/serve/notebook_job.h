@@ -25,8 +25,8 @@ class NotebookJob : private NotebookRunObserver {
  public:
   struct Outcome {
     NotebookRunResult result;
-    std::string file;    // that was written
-    absl::Status saved;  // why it was not
+    std::string file;    // the one that was written
+    absl::Status saved;  // or why it was not
     std::string clamp_note;
   };
   // Called once, from a posted task, when the job may be destroyed. A Status says that no cell
@@ -36,7 +36,7 @@ class NotebookJob : private NotebookRunObserver {
   // What it borrows outlives it, but `stream`, which Abandon takes away.
   NotebookJob(EventLoop& loop, SessionRegistry& registry, CallService& service, TaskThread& files,
               NotebookSessionRun request, CallStream& stream, DoneCallback done);
-  // When the host ends in the middle, what there is is saved.
+  // When the host ends while it runs, the outputs so far are saved.
   ~NotebookJob() override;
   NotebookJob(const NotebookJob&) = delete;
 
@@ -56,16 +56,21 @@ class NotebookJob : private NotebookRunObserver {
   void OnPrepared(absl::StatusOr<PreparedRun> prepared);
   void OnHold(absl::StatusOr<SessionHold> hold);
   void FinishUnstarted();
+  void TakeBackground();
+  void ReleaseSession();
   void EnterSession();
   void LeaveSession();
   void Finish(absl::StatusOr<Outcome> outcome);
 
+  // NotebookRunObserver.
   void OnCellStarted(size_t place, size_t cell, const std::string& source) override;
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
+  void OnBackgroundDisplay(const wire::Display& display) override;
   void OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) override;
-  // Null when it is gone.
+
+  // Null when the client is gone.
   CallObserver* Client() const;
   template <typename Tell>
   void ToAll(Tell tell);

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "host/base/json_text.h"
 #include "host/base/status.h"
-#include "host/eval/call.h"
 #include "host/eval/call_fields.h"
 #include "host/serve/field_reader.h"
 #include "host/serve/frame.h"
@@ -68,7 +67,16 @@ class NotebookFieldReader : public FieldReader {
     return type;
   }
 
-  notebook::SaveOptions Save() { return {.base = Text("base"), .force = Flag("force", false)}; }
+  notebook::SaveOptions Save() {
+    notebook::SaveOptions save = {.force = Flag("force", false)};
+    const json base = Value("base");
+    if (base.is_string()) {
+      save.base = base.get<std::string>();
+    } else if (!base.is_null()) {
+      Add("base", "expected a string");
+    }
+    return save;
+  }
 
  private:
   const std::string cwd_;
@@ -292,10 +300,9 @@ absl::StatusOr<NotebookSessionRun> ReadNotebookRun(json& request) {
   what.run.allow_errors = fields.Flag("allow_errors", false);
   if (const json timeout = fields.Value("timeout"); !timeout.is_null()) {
     if (!timeout.is_number()) fields.Add("timeout", "expected a number of seconds");
-    CallCell cell;
-    SetTimeout(timeout.is_number() ? timeout.get<double>() : 0, cell);
-    what.run.timeout = cell.timeout;
-    what.clamp_note = cell.clamp_note;
+    ClampedTimeout clamped = ClampTimeout(timeout.is_number() ? timeout.get<double>() : 0);
+    what.run.timeout = clamped.timeout;
+    what.clamp_note = std::move(clamped.note);
   }
   what.run.clear = fields.Flag("clear", false);
   what.session = fields.Name("session");

@@ -24,7 +24,7 @@ struct NotebookFileRequest {
 
 struct NotebookSessionRun {
   NotebookRunRequest run;
-  std::string clamp_note;   // as that of a cell
+  std::string clamp_note;   // see CallCell::clamp_note
   std::string session;      // empty: one of its own, closed when the run has ended
   std::string interpreter;  // the session must have it; empty: any
   SessionOpening opening;   // without a directory: the notebook's
@@ -33,8 +33,8 @@ struct NotebookSessionRun {
   bool stream = true;
 };
 
-// On that thread, before it: fails for what is there and is no file. A pipe would keep the thread
-// for ever.
+// To be called on that thread before `act`: fails for what exists and is no file. A pipe would keep
+// the thread for ever.
 absl::Status CheckNotebookFiles(const std::vector<std::string>& files);
 
 absl::StatusOr<NotebookFileRequest> ReadNotebookShow(nlohmann::json& request);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "host/base/json_text.h"
 #include "host/base/status.h"
+#include "host/eval/call_parser.h"
 #include "host/eval/strict_json.h"
 #include "host/serve/field_reader.h"
 #include "nlohmann/json.hpp"

@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "absl/time/clock.h"
 #include "host/base/clock.h"
@@ -18,7 +20,8 @@ constexpr absl::Duration kLockRetry = absl::Milliseconds(5);
 
 std::string PathFor(const Environment& env) {
   const std::string runtime = EnvironmentValue(env, "XDG_RUNTIME_DIR");
-  if (runtime.starts_with('/')) return runtime + "/cellar";
+  // It may name one that is not there: after su, in cron, in a container.
+  if (runtime.starts_with('/') && access(runtime.c_str(), F_OK) == 0) return runtime + "/cellar";
   return "/tmp/cellar-" + std::to_string(geteuid());
 }
 
@@ -38,6 +41,13 @@ absl::Status CheckIsOurs(int fd, const std::string& path) {
 
 std::string RuntimeDirectory::Reach(const char* name) const {
   return "/proc/self/fd/" + std::to_string(fd.get()) + "/" + name;
+}
+
+sockaddr_un RuntimeDirectory::AddressOf(const char* name) const {
+  sockaddr_un address = {.sun_family = AF_UNIX};
+  const std::string path = Reach(name);
+  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+  return address;
 }
 
 absl::StatusOr<RuntimeDirectory> OpenRuntimeDirectory(const Environment& env) {

@@ -3,6 +3,8 @@
 // place.
 #pragma once
 
+#include <sys/un.h>
+
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -18,10 +20,13 @@ struct RuntimeDirectory {
   // A path by which the kernel finds the file whatever `path` leads to by now, and which is short
   // enough for a socket's address. Good for this process.
   std::string Reach(const char* name) const;
+  // The same as the address of a socket.
+  sockaddr_un AddressOf(const char* name) const;
 };
 
-// $XDG_RUNTIME_DIR/cellar, or else /tmp/cellar-<uid>; made with mode 0700 when it is missing.
-// PermissionDenied when it is a symbolic link, belongs to somebody else, or lets others in.
+// $XDG_RUNTIME_DIR/cellar, or /tmp/cellar-<uid> where there is no XDG_RUNTIME_DIR; made with mode
+// 0700 when it is missing. PermissionDenied when it is a symbolic link, belongs to somebody else,
+// or lets others in.
 absl::StatusOr<RuntimeDirectory> OpenRuntimeDirectory(const Environment& env);
 
 // Waits for the lock up to the limit. Closing the descriptor gives it back, and so does the death

@@ -21,7 +21,7 @@
 
 namespace cellar::host {
 
-// Of the line protocol: raised when a client that knows the old one would go wrong.
+// The version of the line protocol: raised when a client that knows the old one would go wrong.
 inline constexpr int kLineProtocol = 1;
 
 struct ServerOptions {
@@ -60,7 +60,7 @@ class Server {
   // A connection makes calls in this owner's name, or does no more.
   void AddOwner(const std::string& owner) { ++owners_[owner]; }
   void RemoveOwner(const std::string& owner);
-  // Or a call that is about to open one.
+  // True also when a call is about to open one.
   bool has_sessions() const { return registry_.size() > 0 || registry_.busy(); }
 
   EventLoop& loop_;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "host/serve/runtime_directory.h"
-#include "host/session/registry.h"
+#include "host/session/session_listener.h"
 
 namespace cellar::host {
 

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "host/eval/result_json.h"
 #include "host/serve/frame.h"
+#include "host/session/registry.h"
 
 namespace cellar::host {
 namespace {
@@ -38,10 +40,7 @@ void SessionWatch::Start() {
 }
 
 std::unique_ptr<CallObserver> SessionWatch::OnCall(const WatchedCall& call) {
-  // The rest of a character would come as the call's.
-  for (Stream stream : {Stream::kStdout, Stream::kStderr}) {
-    SendBackgroundText(stream, decoders_.Of(stream).Finish());
-  }
+  FinishBackgroundText();  // or the rest of a character would come as the call's
   // One that is nested has the session no more than the one that waits for it.
   if (!call.is_nested) {
     running_ = call.handle;
@@ -68,6 +67,21 @@ void SessionWatch::OnCallOver(const std::string& handle) {
 
 void SessionWatch::OnBackgroundText(Stream stream, std::string_view text) {
   SendBackgroundText(stream, decoders_.Of(stream).Decode(text));
+}
+
+void SessionWatch::OnBackgroundDisplay(const wire::Display& display) {
+  FinishBackgroundText();
+  const CellOutput output = OutputOf(display);
+  Frame frame(OutputTypeName(output.type), id_);
+  WriteOutputFields(output, frame.json());
+  frame.Key("background").Bool(true);
+  send_(frame.Take());
+}
+
+void SessionWatch::FinishBackgroundText() {
+  for (Stream stream : {Stream::kStdout, Stream::kStderr}) {
+    SendBackgroundText(stream, decoders_.Of(stream).Finish());
+  }
 }
 
 void SessionWatch::SendBackgroundText(Stream stream, const std::string& text) {

@@ -39,9 +39,11 @@ class SessionWatch : public SessionWatcher {
   std::unique_ptr<CallObserver> OnCall(const WatchedCall& call) override;
   void OnCallOver(const std::string& handle) override;
   void OnBackgroundText(Stream stream, std::string_view text) override;
+  void OnBackgroundDisplay(const wire::Display& display) override;
   void OnChange(SessionChange change) override;
 
   uint32_t CellThatStarts() const;
+  void FinishBackgroundText();
   void SendBackgroundText(Stream stream, const std::string& text);
   void SendState(std::string_view change);
 

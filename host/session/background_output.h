@@ -17,17 +17,20 @@ class BackgroundOutput {
  public:
   BackgroundOutput(OutputStorage storage, SinkOptions options);
 
-  // Sees the text while no cell runs; null = nobody.
+  // Sees it while no cell runs; null = nobody.
   void Observe(CellObserver* observer) { observer_ = observer; }
   CellObserver* observer() const { return observer_; }
   // `observer`: who sees it now; null = nobody.
   void AddText(Stream stream, std::string_view text, CellObserver* observer);
-  void AddDisplay(wire::Display display) { log_->AddDisplay(std::move(display)); }
+  void AddDisplay(wire::Display display, CellObserver* observer);
   // As OutputLog's.
   bool WantsPause() const { return log_->WantsPause(); }
 
-  // The text that nobody has taken yet, once more.
+  // What nobody has taken yet, once more.
   void Recount(CellObserver& observer) const;
+  // What there is now is for none of the outcomes until it is brought back.
+  void SetAside();
+  void BringBack();
   // All of it, for an outcome; null when there is none. What comes next is for the next one.
   std::unique_ptr<OutputLog> TakeLog();
   // The same, as far as it is on the disk by now.
@@ -37,6 +40,7 @@ class BackgroundOutput {
   OutputStorage storage_;
   SinkOptions options_;
   std::unique_ptr<OutputLog> log_;
+  std::unique_ptr<OutputLog> aside_;  // or null
   CellObserver* observer_ = nullptr;
 };
 

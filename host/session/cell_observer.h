@@ -15,8 +15,9 @@ class CellObserver {
   // Raw bytes as the cell wrote them: to be sanitised before they are shown.
   virtual void OnText(Stream, std::string_view) {}
   virtual void OnDisplay(const wire::Display&) {}
-  // Printed meanwhile by what an earlier cell started.
+  // Printed or shown meanwhile by what an earlier cell started.
   virtual void OnBackgroundText(Stream, std::string_view) {}
+  virtual void OnBackgroundDisplay(const wire::Display&) {}
   // Whether prints are to wait, until Session::GoOn, because it cannot take more for now.
   virtual bool WantsPause() const { return false; }
 };

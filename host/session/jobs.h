@@ -39,7 +39,7 @@ struct CellJob {
   CellRequest request;
   OutcomeCallback done;
   bool interrupted = false;  // before it ran
-  // A worker was killed that did not come to begin it. Not another one for the same cell.
+  // A worker that did not get to begin it was killed. That is done once for a cell.
   bool kept_waiting = false;
 };
 struct ValueJob {
@@ -48,7 +48,7 @@ struct ValueJob {
 };
 struct ResetJob {
   ResetCallback done;
-  bool is_news = false;  // to who runs the next cell
+  bool is_news = false;  // whoever runs the next cell is told
 };
 struct BranchJob {
   BranchOptions options;

@@ -20,7 +20,7 @@ struct OutputStorage {
   ArtifactStore artifacts;
 };
 
-// Of the name of a file that holds the data.
+// The extension for a file that holds the data.
 std::string_view ExtensionOf(const wire::MimeEntry& entry);
 
 class LargeData {

@@ -38,7 +38,8 @@ absl::StatusOr<std::string> ResolveDirectory(const std::string& given) {
 SinkOptions OutputLimits(const Settings& settings) {
   SinkOptions output;
   output.budget_bytes = static_cast<size_t>(settings.output_budget_bytes);
-  output.head_bytes = std::min(output.head_bytes, output.budget_bytes);
+  // A small budget has a tail as well: that is where errors stand.
+  output.head_bytes = std::min(output.head_bytes, output.budget_bytes * 2 / 5);
   output.max_inline_bytes = static_cast<size_t>(settings.display_inline_bytes);
   return output;
 }
@@ -61,6 +62,30 @@ void MoveToSession(SessionOptions& session) {
     session.environment.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
   }
   std::erase_if(entries, IsOfOneClient);
+}
+
+// Of a launch that has its settings, interpreter and artifacts directory.
+absl::StatusOr<TemplateOptions> RuntimeOf(const Launch& launch, const LaunchQuery& query) {
+  const Interpreter& interpreter = launch.interpreter;
+  TemplateOptions runtime = {.executable = interpreter.executable,
+                             .home = interpreter.home,
+                             .libpython = interpreter.libpython,
+                             .site_packages = interpreter.site_packages,
+                             .prefix = interpreter.prefix,
+                             .preload = launch.settings.preload};
+  CELLAR_ASSIGN_OR_RETURN(runtime.program,
+                          FindWorkerProgram({.explicit_path = query.worker_program,
+                                             .env = query.env,
+                                             .executable_directory = ExecutableDirectory(),
+                                             .python_minor = BuiltInPython().minor}));
+  // The worker program has its libpython linked in; its sibling takes another's.
+  if (!runtime.libpython.empty() && access((runtime.program + "-shared").c_str(), X_OK) == 0) {
+    runtime.program += "-shared";
+  }
+  CELLAR_ASSIGN_OR_RETURN(
+      runtime.environment,
+      BuildWorkerEnvironment(query.env, launch.settings, interpreter, launch.artifacts_directory));
+  return runtime;
 }
 
 }  // namespace
@@ -96,40 +121,20 @@ absl::StatusOr<Launch> PrepareLaunch(const LaunchQuery& query) {
   if (!query.interpreter.empty()) settings.interpreter = query.interpreter;
   if (!query.preload.empty()) settings.preload = query.preload;
 
-  const WorkerPython python = BuiltInPython();
   CELLAR_ASSIGN_OR_RETURN(launch.interpreter,
                           ChooseInterpreter({.setting = settings.interpreter,
                                              .env = query.env,
                                              .probe_env = PassedEnvironment(query.env, settings),
                                              .cwd = session.cwd,
-                                             .worker_python = python,
+                                             .worker_python = BuiltInPython(),
                                              .probe_cancel = query.cancel}));
   TraceStartup("interpreter chosen: " + launch.interpreter.executable);
-  TemplateOptions& runtime = session.runtime;
-  CELLAR_ASSIGN_OR_RETURN(runtime.program,
-                          FindWorkerProgram({.explicit_path = query.worker_program,
-                                             .env = query.env,
-                                             .executable_directory = ExecutableDirectory(),
-                                             .python_minor = python.minor}));
   launch.artifacts_directory = query.artifacts_directory;
   if (launch.artifacts_directory.empty()) {
     launch.artifacts_directory = ArtifactsDirectory(query.env);
   }
-  CELLAR_ASSIGN_OR_RETURN(
-      runtime.environment,
-      BuildWorkerEnvironment(query.env, settings, launch.interpreter,
-                             {{"PI_ARTIFACTS_DIR", launch.artifacts_directory}}));
+  CELLAR_ASSIGN_OR_RETURN(session.runtime, RuntimeOf(launch, query));
   MoveToSession(session);
-  runtime.executable = launch.interpreter.executable;
-  runtime.home = launch.interpreter.home;
-  runtime.libpython = launch.interpreter.libpython;
-  // The worker program has its libpython linked in; its sibling takes another's.
-  if (!runtime.libpython.empty() && access((runtime.program + "-shared").c_str(), X_OK) == 0) {
-    runtime.program += "-shared";
-  }
-  runtime.site_packages = launch.interpreter.site_packages;
-  runtime.prefix = launch.interpreter.prefix;
-  runtime.preload = settings.preload;
 
   session.notices = launch.interpreter.warnings;
   session.interrupt_grace = settings.interrupt_grace;

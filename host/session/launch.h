@@ -29,7 +29,7 @@ struct Launch {
   Settings settings;
   Interpreter interpreter;
   std::string artifacts_directory;
-  SessionOptions session;  // complete, to be changed where a session differs from the others
+  SessionOptions session;  // ready to use; callers override what differs
 };
 
 // Where cellar keeps what lasts and is not settings; it may not exist yet.

@@ -34,10 +34,10 @@ struct CellOutput {
   bool update = false;  // replaces the display of that id, which an earlier cell showed
 };
 
-// Of its bundle.
+// Total bytes of the output's MIME data.
 uint64_t DataBytes(const CellOutput& output);
-// Of the bundles in an outcome, all together: the loop thread makes JSON of them. The rest is in
-// files.
+// How many bytes of MIME data an outcome carries, since the loop thread makes JSON of them. The
+// rest is in files.
 inline constexpr uint64_t kResultRoom = 16u << 20;
 
 // What the user's Python raised.

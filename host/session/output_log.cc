@@ -10,8 +10,9 @@
 namespace cellar::host {
 namespace {
 
-// What one cell may keep of displays; beyond, a note stands in their place.
-constexpr size_t kMaxDisplays = 1000;
+// What one cell may keep of displays; beyond, a note stands in their place. Events of helpers and
+// results count apart: a loop that reads a thousand files has room for what it shows.
+constexpr size_t kMaxOfType = 1000;
 constexpr uint64_t kMaxNameBytes = 4u << 20;  // of ids, types and metadata
 // On its way into files: one display always has room, as a frame is smaller.
 constexpr uint64_t kMaxWaitingBytes = 128u << 20;
@@ -36,6 +37,14 @@ uint64_t NameBytes(const CellOutput& output) {
   return size;
 }
 
+// Stands for the events that are not kept.
+CellOutput LeftOut(uint64_t events) {
+  return {.type = CellOutput::Type::kStatus,
+          .data = {{.mime = wire::kStatusMime,
+                    .kind = wire::MimeKind::kJson,
+                    .data = absl::StrCat("{\"op\": \"left_out\", \"events\": ", events, "}")}}};
+}
+
 }  // namespace
 
 OutputLog::OutputLog(const OutputStorage& storage, SinkOptions options, uint64_t result_room)
@@ -56,7 +65,8 @@ void OutputLog::AddDisplay(wire::Display display) {
     if (!clear_at_next_) Clear();
     return;
   }
-  if (clear_at_next_) Clear();
+  const bool is_event = display.kind == wire::DisplayKind::kStatus;
+  if (clear_at_next_ && !is_event) Clear();
   if (display.data.size() > kMaxTypes) {
     AddText(Stream::kStderr, absl::StrCat("[of the ", display.data.size(), " types of a display ",
                                           kMaxTypes, " are kept]\n"));
@@ -73,9 +83,15 @@ void OutputLog::AddDisplay(wire::Display display) {
 
 void OutputLog::Add(CellOutput output) {
   empty_ = false;
-  if (is_full_) return;
+  if (is_full_ && output.type == CellOutput::Type::kDisplay) return;
+  size_t& count = counts_[output.type];
+  if (count == kMaxOfType || !HasRoomFor(output, /*shows=*/1, totals_)) {
+    if (output.type != CellOutput::Type::kStatus) return TellFull();
+    ++events_left_out_;
+    return;
+  }
+  ++count;
   const auto place = static_cast<uint32_t>(displays_.size());
-  if (place == kMaxDisplays || !HasRoomFor(output, /*shows=*/1, totals_)) return TellFull();
   sink_->Place(place);
   if (!output.display_id.empty()) places_[output.display_id].push_back(place);
   Fill(displays_.emplace_back(Display{.output = std::move(output), .source = place}));
@@ -84,7 +100,6 @@ void OutputLog::Add(CellOutput output) {
 bool OutputLog::ReplaceShown(wire::Display& display) {
   const auto found = places_.find(display.display_id);
   if (found == places_.end()) return false;
-  if (is_full_) return true;
   const std::vector<uint32_t>& places = found->second;
   Display& first = displays_[places.front()];
   CellOutput output = {.type = first.output.type,
@@ -152,7 +167,7 @@ void OutputLog::Fill(Display& shown) {
 }
 
 void OutputLog::TellFull() {
-  is_full_ = true;
+  if (std::exchange(is_full_, true)) return;
   sink_->Write(Stream::kStderr, "[further displays of this cell are not kept]\n");
 }
 
@@ -161,6 +176,8 @@ void OutputLog::Clear() {
   sink_ = std::make_unique<Sink>(storage_.writer, &storage_.artifacts, options_);
   displays_.clear();
   places_.clear();
+  counts_.clear();
+  events_left_out_ = 0;
   totals_ = {};
 }
 
@@ -207,6 +224,7 @@ OutputLog::Outputs OutputLog::Gather(absl::FunctionRef<CellOutput(Display&)> tak
       gathered.outputs.push_back({.type = type, .text = std::move(piece.text)});
     }
   }
+  if (events_left_out_ > 0) gathered.outputs.push_back(LeftOut(events_left_out_));
   gathered.truncation = std::move(text.truncation);
   return gathered;
 }

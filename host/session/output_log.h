@@ -17,8 +17,7 @@ namespace cellar::host {
 
 class OutputLog {
  public:
-  OutputLog(const OutputStorage& storage, SinkOptions options,
-            uint64_t result_room = kResultRoom);
+  OutputLog(const OutputStorage& storage, SinkOptions options, uint64_t result_room = kResultRoom);
 
   void AddText(Stream stream, std::string_view bytes);
   // Takes displays, results, status events, updates and clear requests.
@@ -34,11 +33,11 @@ class OutputLog {
     std::optional<Truncation> truncation;
   };
   Outputs Take();
-  // While the cell runs on.
+  // What Take() would give now; the cell runs on.
   Outputs SoFar();
 
  private:
-  // Of displays.
+  // What displays take up.
   struct Totals {
     uint64_t bytes = 0;         // of their data, as it came
     uint64_t inline_bytes = 0;  // of these, in the result
@@ -55,7 +54,7 @@ class OutputLog {
 
   void Add(CellOutput output);
   bool ReplaceShown(wire::Display& display);
-  // Whether there is, beside the others, for what `shows` displays are to show.
+  // For an output that `shows` displays show, beside what the others take up.
   bool HasRoomFor(const CellOutput& output, size_t shows, const Totals& others) const;
   void Fill(Display& shown);
   void TellFull();
@@ -70,7 +69,9 @@ class OutputLog {
   // By id. An update is held once, however many displays have its id.
   std::map<std::string, std::vector<uint32_t>> places_;
   Totals totals_;
-  bool is_full_ = false;        // no more are kept
+  std::map<CellOutput::Type, size_t> counts_;
+  uint64_t events_left_out_ = 0;
+  bool is_full_ = false;        // no more displays are kept
   bool clear_at_next_ = false;  // clear_output(wait=True)
   bool empty_ = true;
 };

@@ -2,7 +2,6 @@
 // an agent is offered.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "absl/functional/any_invocable.h"
@@ -16,7 +15,7 @@ struct ToolOffer {
   std::string reason;  // why it is not the mode that was asked for; or empty
 };
 
-// Without a launch, or with an interpreter that does not start, there is only the shell.
+// What is offered without a launch, or with an interpreter that does not start: only the shell.
 ToolOffer OfferWithout(const absl::Status& problem);
 
 // The check is left out when the mode is bash-only anyway, or when PI_PYTHON_SKIP_CHECK=1 says so.

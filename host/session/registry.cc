@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/base/clock.h"
+#include "host/session/session_errors.h"
 
 namespace cellar::host {
 namespace {
@@ -49,15 +50,23 @@ class SessionRegistry::BackgroundRelay : public CellObserver {
       : registry_(registry), open_(open) {}
 
   void OnBackgroundText(Stream stream, std::string_view text) override {
-    const bool had_unheard = std::exchange(open_.has_unheard, !IsHeard());
-    if (open_.has_unheard) return;
-    if (had_unheard) return open_.session->RecountBackground(*this);  // this text is the last of it
-    for (SessionListener* listener : registry_.listeners_) {
-      listener->OnBackgroundText(open_.key.id, open_.holder, stream, text);
-    }
+    Relay([&](SessionListener& to) {
+      to.OnBackgroundText(open_.key.id, open_.holder, stream, text);
+    });
+  }
+  void OnBackgroundDisplay(const wire::Display& display) override {
+    Relay(
+        [&](SessionListener& to) { to.OnBackgroundDisplay(open_.key.id, open_.holder, display); });
   }
 
  private:
+  void Relay(absl::FunctionRef<void(SessionListener& to)> tell) {
+    const bool had_unheard = std::exchange(open_.has_unheard, !IsHeard());
+    if (open_.has_unheard) return;
+    if (had_unheard) return open_.session->RecountBackground(*this);  // this is the last of it
+    for (SessionListener* listener : registry_.listeners_) tell(*listener);
+  }
+
   bool IsHeard() const {
     return std::ranges::any_of(registry_.listeners_, [&](const SessionListener* listener) {
       return listener->HearsBackground(open_.key.id, open_.holder);
@@ -67,27 +76,6 @@ class SessionRegistry::BackgroundRelay : public CellObserver {
   const SessionRegistry& registry_;
   OpenSession& open_;
 };
-
-SessionLimits LimitsFrom(const Settings& settings) {
-  return {.max_sessions = static_cast<size_t>(settings.max_sessions),
-          .max_waiting = static_cast<size_t>(settings.max_waiting_calls)};
-}
-
-SessionHold::SessionHold(SessionHold&& other) noexcept
-    : registry_(std::exchange(other.registry_, nullptr)),
-      ticket_(other.ticket_),
-      session_(other.session_),
-      key_(other.key_),
-      settings_(other.settings_) {}
-
-SessionHold::~SessionHold() {
-  if (registry_ != nullptr) registry_->Release(ticket_);
-}
-
-void SessionHold::TellUnheard(CellObserver* observer) const {
-  const bool has_unheard = std::exchange(registry_->HeldBy(ticket_).has_unheard, false);
-  if (has_unheard && observer != nullptr) session_->RecountBackground(*observer);
-}
 
 SessionRegistry::SessionRegistry(EventLoop& loop, TemplatePool& templates, OutputStorage storage,
                                  Launcher& launcher, SessionLimits limits)
@@ -347,9 +335,7 @@ bool SessionRegistry::busy() const {
 }
 
 void SessionRegistry::Branch(const std::string& id, BranchOptions options, BranchCallback done) {
-  if (Find(id) == nullptr) {
-    return done(absl::NotFoundError(absl::StrCat("there is no session \"", id, "\"")));
-  }
+  if (Find(id) == nullptr) return done(NoSuchSession(id));
   Acquire({.id = id, .runs_cells = false},
           [this, options = std::move(options),
            done = std::move(done)](absl::StatusOr<SessionHold> hold) mutable {
@@ -360,13 +346,14 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
 
 void SessionRegistry::Branch(SessionHold hold, BranchOptions options, BranchCallback done) {
   if (Find(options.id) != nullptr) return done(SessionExists(options.id));
-  if (absl::Status status = MakeRoom(); !status.ok()) return done(status);
   Session& source = hold.session();
   source.Branch(options, [this, alive = alive_, hold = std::move(hold), id = options.id,
                           done = std::move(done)](absl::StatusOr<Branched> made) mutable {
     if (!made.ok()) return done(made.status());
     if (!*alive || leaving_) return done(absl::CancelledError("the sessions are being closed"));
     if (Find(id) != nullptr) return done(SessionExists(id));  // opened by a call meanwhile
+    // Only now: no session goes for a branch that could not be made.
+    if (absl::Status status = MakeRoom(); !status.ok()) return done(status);
     OpenSession& open = sessions_.emplace_back();
     open.key = hold.key();
     open.key.id = id;

@@ -5,10 +5,8 @@
 // Lives on the loop's thread. Runs no cells itself.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -23,104 +21,13 @@
 #include "host/session/launcher.h"
 #include "host/session/lost_states.h"
 #include "host/session/memory_watch.h"
-#include "host/session/opening.h"
 #include "host/session/session.h"
+#include "host/session/session_hold.h"
+#include "host/session/session_limits.h"
+#include "host/session/session_listener.h"
+#include "host/session/session_query.h"
 
 namespace cellar::host {
-
-struct SessionKey {
-  std::string id;
-  std::string cwd;          // real path
-  std::string interpreter;  // its executable
-
-  auto operator<=>(const SessionKey&) const = default;
-};
-
-struct SessionLimits {
-  size_t max_sessions = 256;
-  size_t max_waiting = 20'000;  // calls that wait for one session
-};
-SessionLimits LimitsFrom(const Settings& settings);
-
-// Names a request for a session from the moment it is made until the hold is gone.
-using TicketId = uint64_t;
-
-struct SessionQuery {
-  std::string id;
-  std::string cwd;          // empty: wherever a session of that id is open, else where the host is
-  std::string interpreter;  // executable or environment; empty: whichever the session has
-  SessionOpening opening;   // for what `cwd` and `interpreter` do not say
-  bool per_call = false;    // a session of its own, closed when the hold is gone
-  bool runs_cells = true;   // false: nobody can expect state because of this request
-  std::string owner;        // becomes one of the session's owners; empty: nobody does
-  // Asked about who holds the session when it is not free. True: that one waits for this request,
-  // which therefore fails at once. Or null.
-  std::function<bool(TicketId holder)> is_waited_for_by;
-};
-
-struct SessionInfo {
-  SessionKey key;
-  std::set<std::string> owners;
-  bool busy = false;
-  size_t waiting = 0;
-  uint64_t cells_run = 0;
-  std::vector<uint32_t> snapshots;  // the cells before which one is kept
-  uint64_t memory_bytes = 0;        // see SessionMemory()
-  int worker_pid = -1;
-  absl::Time last_used;
-};
-
-// Hears what happens on sessions that nobody has asked for.
-class SessionListener {
- public:
-  virtual ~SessionListener() = default;
-  // Printed while no cell runs, by what earlier cells started. `holder` is who has the session, or
-  // 0. It is kept until somebody hears it.
-  virtual bool HearsBackground(const std::string& /*id*/, TicketId /*holder*/) const {
-    return false;
-  }
-  virtual void OnBackgroundText(const std::string& /*id*/, TicketId /*holder*/, Stream,
-                                std::string_view /*text*/) {}
-  // State can be expected of it from now on: cells are going to run, or it has branched off.
-  virtual void OnUsed(const std::string& /*id*/) {}
-  virtual void OnClosing(const std::string& /*id*/) {}
-  // Somebody looks at the session: it is not closed for being idle, or without an owner.
-  virtual bool IsWatched(const std::string& /*id*/) const { return false; }
-};
-
-class SessionRegistry;
-
-// While it lives, the session is its holder's alone. The registry outlives it.
-class SessionHold {
- public:
-  SessionHold(SessionHold&& other) noexcept;
-  SessionHold& operator=(SessionHold&&) = delete;
-  ~SessionHold();
-
-  Session& session() const { return *session_; }
-  const SessionKey& key() const { return *key_; }
-  // Of the directory that the session was opened in.
-  const Settings& settings() const { return *settings_; }
-  // What was printed before the hold, and nobody has heard. With null nobody ever does: it is in
-  // the outcome of the next cell all the same.
-  void TellUnheard(CellObserver* observer) const;
-
- private:
-  friend class SessionRegistry;
-  SessionHold(SessionRegistry& registry, TicketId ticket, Session& session, const SessionKey& key,
-              const Settings& settings)
-      : registry_(&registry),
-        ticket_(ticket),
-        session_(&session),
-        key_(&key),
-        settings_(&settings) {}
-
-  SessionRegistry* registry_;
-  TicketId ticket_;
-  Session* session_;
-  const SessionKey* key_;
-  const Settings* settings_;
-};
 
 class SessionRegistry {
  public:
@@ -226,7 +133,7 @@ class SessionRegistry {
   absl::StatusOr<OpenSession*> Open(const SessionQuery& query, const Launch& launch);
   // By closing the one that was idle for longest.
   absl::Status MakeRoom();
-  // Where state could be expected; empty where it could not.
+  // Why a new session of that id starts empty although state could be expected; or empty.
   std::string WhyEmpty(const std::string& id);
   void Connect(OpenSession& open);
   void Branch(SessionHold hold, BranchOptions options, BranchCallback done);

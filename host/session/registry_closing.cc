@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/session/registry.h"
+#include "host/session/session_errors.h"
 
 namespace cellar::host {
 namespace {
@@ -105,9 +106,7 @@ void SessionRegistry::StartClosing(OpenSession& open, EventLoop::Task when_close
   if (!open.per_call) {
     for (SessionListener* listener : listeners_) listener->OnClosing(open.key.id);
   }
-  for (Turn& turn : std::exchange(open.waiting, {})) {
-    Fail(std::move(turn), absl::CancelledError("the session was closed"));
-  }
+  for (Turn& turn : std::exchange(open.waiting, {})) Fail(std::move(turn), SessionClosed());
   // Posted, because a session must not be destroyed in a call that it makes.
   open.session->Close([this, &open] {
     loop_.Post([this, &open] {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,11 +66,11 @@ struct RunningCell {
   bool interrupt_when_ready = false;
   bool asked_to_end = false;            // by somebody, not only by its time-out
   bool made_way = false;                // what kept it from beginning was interrupted
-  bool kept_waiting = false;            // that did not help, so it has had, or gets, another worker
+  bool kept_waiting = false;            // that did not help: its worker was killed, once
   bool had_not_begun = false;           // when it was interrupted: none of its code has run
   bool interrupted = false;             // by a ladder that is gone with the worker
   bool killed = false;                  // by that ladder, or before there could be one
-  bool killed_by_interrupt = false;     // by a signal of a lower rung, which it no longer handled
+  bool killed_by_interrupt = false;     // by an interrupt whose handler the cell had removed
   uint64_t parent = 0;                  // the call inside whose wait it runs; 0 = none
   bool interrupt_after_nested = false;  // as soon as what is nested in it has ended
   bool ended = false;                   // only the disk is waited for

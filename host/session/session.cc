@@ -9,6 +9,7 @@
 #include "host/base/startup_trace.h"
 #include "host/base/utf8.h"
 #include "host/output/spoken_duration.h"
+#include "host/session/session_errors.h"
 
 namespace cellar::host {
 namespace {
@@ -119,7 +120,7 @@ void Session::Query(wire::Query query, QueryCallback done) {
 }
 
 void Session::Enqueue(Job job) {
-  if (closing_) return Fail(std::move(job), absl::CancelledError("the session was closed"));
+  if (closing_) return Fail(std::move(job), SessionClosed());
   queue_.push_back(std::move(job));
   Pump();
 }
@@ -259,8 +260,7 @@ void Session::OnWorkerReady() {
 void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text) {
   RunningCell* writer = cell == 0 ? cells_.Innermost() : cells_.Find(cell);
   if (writer == nullptr) {
-    CellObserver* observer =
-        cells_.outer != nullptr ? cells_.outer->request.observer : background_.observer();
+    CellObserver* observer = BackgroundObserver();
     background_.AddText(ToStream(stream), text, observer);
     const bool pause = background_.WantsPause() || WantsPause(observer);
     if (pause && worker_ != nullptr) worker_->PauseOutput(true);
@@ -274,9 +274,13 @@ void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text
   if (pause && worker_ != nullptr) worker_->PauseOutput(true);
 }
 
+CellObserver* Session::BackgroundObserver() const {
+  return cells_.outer != nullptr ? cells_.outer->request.observer : background_.observer();
+}
+
 void Session::OnDisplay(wire::Display display) {
   RunningCell* cell = cells_.Find(display.cell);
-  if (cell == nullptr) return background_.AddDisplay(std::move(display));
+  if (cell == nullptr) return background_.AddDisplay(std::move(display), BackgroundObserver());
   if (display.kind == wire::DisplayKind::kStatus) RestartTimeout(*cell);
   if (cell->request.observer != nullptr) cell->request.observer->OnDisplay(display);
   cell->log->AddDisplay(std::move(display));
@@ -390,8 +394,11 @@ std::optional<uint32_t> Session::RunningCellInside(uint64_t call) const {
   return std::nullopt;
 }
 
-std::optional<CellOutcome> Session::OutcomeSoFar() const {
-  return cells_.outer != nullptr ? std::optional(cells_.outer->OutcomeSoFar()) : std::nullopt;
+std::optional<CellOutcome> Session::OutcomeSoFar(uint64_t call) const {
+  for (const RunningCell* cell : cells_.All()) {
+    if (cell->parent == call) return cell->OutcomeSoFar();
+  }
+  return std::nullopt;
 }
 
 void Session::KillWorker(std::string reason) {
@@ -426,7 +433,7 @@ void Session::Close(absl::AnyInvocable<void()> done) {
   closing_ = true;
   std::deque<Job> abandoned;
   abandoned.swap(queue_);
-  for (Job& job : abandoned) Fail(std::move(job), absl::CancelledError("the session was closed"));
+  for (Job& job : abandoned) Fail(std::move(job), SessionClosed());
   AbandonRestoring();
   if (template_ != nullptr) template_->Continue();  // or the keeper would stay as a zombie
   if (worker_ == nullptr) return FinishClose();
@@ -449,10 +456,10 @@ void Session::FinishClose() {
       std::ranges::move(TakeBackground(), std::back_inserter(outcome.background));
     cell->done(std::move(outcome));
   }
-  if (value_.pending()) value_.Take().done(absl::CancelledError("the session was closed"));
+  if (value_.pending()) value_.Take().done(SessionClosed());
   if (resetting_) {
     ResetJob job = *std::exchange(resetting_, std::nullopt);
-    job.done(absl::CancelledError("the session was closed"));
+    job.done(SessionClosed());
   }
   if (on_closed_) std::exchange(on_closed_, nullptr)();
 }

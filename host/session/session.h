@@ -57,7 +57,7 @@ struct SessionOptions {
   absl::Duration bridge_limit = kBridgeLimit;
   absl::Duration value_limit = kValueLimit;
   SnapshotOptions snapshots;
-  // Of all sessions of the host, and outlives them; null: the session counts alone.
+  // Shared by all sessions of the host, and outlives them; null: the session counts alone.
   SnapshotAccount* snapshot_account = nullptr;
 };
 
@@ -91,7 +91,7 @@ class Session : private WorkerListener, private BridgeListener {
 
   // A fresh namespace for what is asked for after it; a session that has run nothing has one, so
   // resets that come together are one. It also ends the refusal after repeated deaths. `is_news`:
-  // who runs the next cell may not know of it, and is told; so for Rewind.
+  // tell whoever runs the next cell; they may not know. Same for Rewind.
   void Reset(ResetCallback done, bool is_news = false);
 
   // Asked at once, also while a cell runs; `request` of the query is filled in here.
@@ -107,14 +107,17 @@ class Session : private WorkerListener, private BridgeListener {
 
   // Sees background output while no cell runs; outlives the session, or is taken away with null.
   void ObserveBackground(CellObserver* observer) { background_.Observe(observer); }
-  // The background output that no outcome has carried yet: its text, or all of it.
+  // The background output that no outcome has carried yet.
   void RecountBackground(CellObserver& observer) const { background_.Recount(observer); }
   std::vector<CellOutput> TakeBackground() { return background_.Take(); }
+  // It is for none of the outcomes until it is brought back.
+  void SetBackgroundAside() { background_.SetAside(); }
+  void BringBackgroundBack() { background_.BringBack(); }
 
-  // An observer that wanted a pause does so no more.
+  // An observer that wanted a pause can take more now.
   void GoOn() { OnStorageProgress(); }
 
-  // For the next outcome: what who asks for its cell should know.
+  // Notices for whoever runs the next cell.
   void Note(std::vector<std::string> notices);
 
   // Why there is nothing where a client could expect something, if no outcome has told it yet.
@@ -132,8 +135,8 @@ class Session : private WorkerListener, private BridgeListener {
   // waits for; nothing when there is none.
   std::optional<uint32_t> RunningCellInside(uint64_t call) const;
   std::optional<uint32_t> running_cell() const { return RunningCellInside(0); }
-  // The running cell as far as it has come; nothing when none runs.
-  std::optional<CellOutcome> OutcomeSoFar() const;
+  // That cell as far as it has come; nothing when there is none.
+  std::optional<CellOutcome> OutcomeSoFar(uint64_t call) const;
 
   // Kills the worker; `reason` is what the outcome says of it: "used 600 MiB, ...".
   void KillWorker(std::string reason);
@@ -143,6 +146,7 @@ class Session : private WorkerListener, private BridgeListener {
   }
   int worker_pid() const { return worker_ != nullptr ? worker_->pid() : -1; }
   uint64_t memory_cap() const { return options_.memory_cap; }
+  size_t output_budget() const { return options_.output.budget_bytes; }
   uint64_t cells_run() const { return cells_run_; }
   // The execution count that the next cell gets.
   uint32_t next_cell() const { return worker_ != nullptr || restore_ ? next_cell_ : 1; }
@@ -174,7 +178,7 @@ class Session : private WorkerListener, private BridgeListener {
     bool is_news;
   };
 
-  // Of the worker.
+  // WorkerListener.
   void OnWorkerReady() override;
   void OnText(uint32_t cell, wire::StreamId stream, std::string_view text) override;
   void OnDisplay(wire::Display display) override;
@@ -186,7 +190,7 @@ class Session : private WorkerListener, private BridgeListener {
   void OnOpenLine(UniqueFd socket, bool of_main_thread) override;
   void OnWorkerExit(WorkerExit exit) override;
 
-  // Of the bridge.
+  // BridgeListener.
   void OnCallComes() override;
   void OnCallsChanged(uint32_t cell) override;
   void OnWithdraw(uint64_t call) override;
@@ -206,6 +210,7 @@ class Session : private WorkerListener, private BridgeListener {
   void Settle(RunningCell& cell);
   void FinishCell(RunningCell& cell);
   void TellNotices(CellOutcome& outcome);
+  CellObserver* BackgroundObserver() const;
   SinkOptions OutputOptions();
   void OnStorageProgress();
   void KillAfterGrace();
@@ -214,14 +219,14 @@ class Session : private WorkerListener, private BridgeListener {
 
   // Calls to the host: session_bridge.cc.
   void ConnectBridge();
-  // Those that run inside the wait for that call, or all.
+  // Fails the nested cells inside the wait for `call`; all of them without one.
   void RefuseNested(std::optional<uint64_t> call);
 
   // Cells that end before their time: session_interrupts.cc.
   void AskToEnd(RunningCell& cell);
   void Interrupt(RunningCell& cell);
   void KillUnready(RunningCell& cell);
-  // When a nested cell has ended and the interrupt was meant for all.
+  // Called when a nested cell has ended: goes on with an interrupt that was meant for all.
   void InterruptNextOuter();
   void RestartTimeout(RunningCell& cell);
   void OnTimeout(RunningCell& cell);

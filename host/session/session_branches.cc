@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/session/session.h"
+#include "host/session/session_errors.h"
 
 namespace cellar::host {
 namespace {
@@ -31,9 +32,9 @@ void Session::Start(BranchJob job) {
       [this, alive = alive_, done = std::move(job.done)](absl::StatusOr<Branched> made) mutable {
         // Posted: this is a call from inside the branch, which may have failed and must go.
         loop_.Post([this, alive, made = std::move(made), done = std::move(done)]() mutable {
-          if (!*alive) return done(absl::CancelledError("the session was closed"));
+          if (!*alive) return done(SessionClosed());
           std::unique_ptr<Session> branch = std::move(branching_);
-          if (made.ok() && closing_) made = absl::CancelledError("the session was closed");
+          if (made.ok() && closing_) made = SessionClosed();
           if (made.ok()) made->session = std::move(branch);
           done(std::move(made));
           Pump();

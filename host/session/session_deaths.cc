@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/session/session.h"
+#include "host/session/session_errors.h"
 #include "host/wire/keeper_messages.h"
 
 namespace cellar::host {
@@ -21,7 +22,7 @@ void Session::OnWorkerExit(WorkerExit exit) {
   if (!kill_reason_.empty()) exit.reason = std::exchange(kill_reason_, "");
   snapshots_.OnWorkerExit();
   bridge_.reset();
-  queries_.FailAll(closing_ ? absl::CancelledError("the session was closed")
+  queries_.FailAll(closing_ ? SessionClosed()
                             : absl::UnavailableError("the worker " + exit.Describe()));
   if (closing_) {
     DropWorker();

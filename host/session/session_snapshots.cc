@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "host/session/session.h"
+#include "host/session/session_errors.h"
 
 namespace cellar::host {
 namespace {
@@ -145,11 +146,10 @@ void Session::RestoreVariables() {
 
 // The session is closed while it goes back to a snapshot, or while another branches off.
 void Session::AbandonRestoring() {
-  const absl::Status closed = absl::CancelledError("the session was closed");
   if (restore_) loop_.Cancel(restore_->limit_timer);
   restore_.reset();
-  if (rewind_) std::exchange(rewind_, std::nullopt)->done(closed);
-  if (branching_ != nullptr && branching_->branched_) branching_->FinishBranch(closed);
+  if (rewind_) std::exchange(rewind_, std::nullopt)->done(SessionClosed());
+  if (branching_ != nullptr && branching_->branched_) branching_->FinishBranch(SessionClosed());
 }
 
 std::string Session::DescribeRestored(const Restore& restore, uint32_t undone_end) const {

@@ -20,21 +20,21 @@ class SessionVariables {
 
   const Entries& all() const { return entries_; }
 
-  // A call brings these with that cell. ARTIFACTS, the other name of PI_ARTIFACTS_DIR, is added to
-  // them where they speak of one only.
+  // A call sets these with that cell. If PI_ARTIFACTS_DIR is among them and its other name,
+  // ARTIFACTS, is not, that is added to them.
   void Set(Entries& entries, uint32_t cell);
   // All of them go to each new worker in one message, and most of them to every program it starts.
   static constexpr size_t kMaxBytes = 4u << 20;
   static constexpr size_t kMaxCount = 4096;  // they are looked up one by one
-  // Whether these can be set too; without any, whether those that there are can be.
+  // Fails if, with these set too, there would be more than the limits allow.
   absl::Status CheckRoomFor(const Entries& entries) const;
   // A worker that was given all of them has started.
   void OnWorkerStart() { changes_.clear(); }
   // The worker will not go back to before that cell.
   void KeepSince(uint32_t cell);
-  // The worker has gone back to before that cell. Returns what it lacks of them.
+  // The worker has gone back to before that cell. Returns what was set since, which it lacks.
   Entries SetSince(uint32_t cell);
-  // The same, where that was asked for and they are to be as they were then.
+  // The worker was asked to go back to before that cell: what was set since is undone.
   void UndoSince(uint32_t cell);
 
   // Where the session's artifacts go, if it says so.

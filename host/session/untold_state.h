@@ -23,7 +23,7 @@ class UntoldState {
   void OnLost(std::string why);
   // The state is that of a snapshot. `undone_end`: see UndoneEnd().
   void OnRestored(std::string how, std::vector<std::string> not_carried, uint32_t undone_end);
-  // Who asks for an earlier state knows of it.
+  // Whoever asked for an earlier state knows of it.
   void OnRewound() { how_restored_.clear(); }
 
   // Empty where nothing is lost.
@@ -41,7 +41,7 @@ class UntoldState {
   void TellBeside(CellOutcome& outcome) const;
 
  private:
-  // Each with what is to be said behind it.
+  // `after_empty`, `after_restored`: what follows the reason in the outcome's detail.
   void Tell(const char* after_empty, const char* after_restored, CellOutcome& outcome) const;
 
   std::string why_empty_;

@@ -18,6 +18,9 @@ enum class DisplayKind : uint8_t {
   kClear = 3,
   kStatus = 4
 };
+// Of the JSON of a status event.
+inline constexpr char kStatusMime[] = "application/x-cellar-status";
+
 enum class MimeKind : uint8_t { kText = 0, kBytes = 1, kJson = 2 };
 
 struct MimeEntry {

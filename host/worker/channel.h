@@ -50,7 +50,7 @@ class Channel {
   // this process had no room for it.
   std::optional<UniqueFd> TakeFd();
 
-  // Nothing more is read when it comes, nor handed over.
+  // From now on nothing is read or handed over.
   void Stop();
 
   // For what is sent with descriptors.

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <sstream>
+
 namespace cellar::host {
 namespace {
 
@@ -20,6 +22,24 @@ std::string FaultFile::Read() const {
   ssize_t size = pread(fd_.get(), text.data(), text.size(), begin_);
   text.resize(size > 0 ? static_cast<size_t>(size) : 0);
   return text;
+}
+
+std::string CleanPythonStack(const std::string& dump) {
+  std::istringstream lines(dump);
+  std::string clean;
+  bool below_the_cell = false;  // the runner's frames, and the event loop's under them
+  for (std::string line; std::getline(lines, line);) {
+    // The names of all extension modules: a screenful that says nothing about this crash.
+    if (line.starts_with("Extension modules: ")) continue;
+    bool is_frame = line.starts_with("  File ");
+    if (!is_frame) below_the_cell = false;
+    if (line.starts_with("  File \"<frozen cellar_")) below_the_cell = true;
+    if (below_the_cell) continue;
+    clean += line;
+    clean += '\n';
+  }
+  while (clean.ends_with("\n\n")) clean.pop_back();
+  return clean;
 }
 
 }  // namespace cellar::host

@@ -27,4 +27,7 @@ class FaultFile {
   off_t begin_ = 0;
 };
 
+// What faulthandler wrote, without the frames of cellar's own modules.
+std::string CleanPythonStack(const std::string& dump);
+
 }  // namespace cellar::host

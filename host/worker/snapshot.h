@@ -23,7 +23,8 @@ class Snapshot : private ChannelListener {
   using TakeCallback = absl::AnyInvocable<void(absl::StatusOr<std::unique_ptr<Snapshot>>)>;
   using MeasureCallback = absl::AnyInvocable<void(const std::vector<wire::Memory>&)>;
 
-  // Of a worker that runs no cell. `cautious`: not if it has threads that may not survive a fork.
+  // Takes one of a worker that runs no cell. `cautious`: not if it has threads that may not survive
+  // a fork.
   // The callback comes while the copy may still be putting itself to sleep.
   static void Take(EventLoop& loop, Worker& worker, bool cautious, TakeCallback done);
   ~Snapshot() override;

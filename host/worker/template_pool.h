@@ -16,8 +16,8 @@
 namespace cellar::host {
 
 struct TemplateLimits {
-  absl::Duration unused = absl::Minutes(10);  // once to twice as long
-  size_t count = 8;                           // more only if all are used
+  absl::Duration unused = absl::Minutes(10);  // ended after one to two times this
+  size_t count = 8;                           // there are more only if all are used
 };
 
 class TemplatePool {

@@ -45,7 +45,7 @@ class Timeline {
   };
 
   absl::Status DrainRingTo(uint64_t end);
-  // The offset behind the last byte that is in it now.
+  // The offset behind the last byte that is in the pipe now.
   static uint64_t EndOf(const PipeEnd& pipe);
   void DrainPipeTo(PipeEnd& pipe, uint64_t offset);
   void Publish();

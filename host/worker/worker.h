@@ -125,12 +125,12 @@ class Worker : private ChannelListener, private KeeperListener {
   absl::Status WatchAll();
   void SignalWorker(int signal, bool group);
 
-  // Of the channel.
+  // ChannelListener.
   absl::Status OnFrame(const wire::Frame& frame) override;
   void OnChannelEnd() override;
   void OnGarbage(const absl::Status& why) override;
 
-  // Of the keeper.
+  // KeeperListener.
   void OnKeeperHello(int worker_pid, UniqueFd worker_pidfd) override;
   void OnForkFailed(absl::Status why) override;
   void OnWorkerExited(const wire::WorkerExited& exited) override;

@@ -2,7 +2,6 @@
 
 #include <csignal>
 #include <cstring>
-#include <sstream>
 
 namespace cellar::host {
 namespace {
@@ -24,24 +23,6 @@ std::string WorkerExit::Describe() const {
   }
   if (reason.empty()) return text.empty() ? "ended" : text;
   return text.empty() ? reason : text + " (" + reason + ")";
-}
-
-std::string CleanPythonStack(const std::string& dump) {
-  std::istringstream lines(dump);
-  std::string clean;
-  bool below_the_cell = false;  // the runner's frames, and the event loop's under them
-  for (std::string line; std::getline(lines, line);) {
-    // The names of all extension modules: a screenful that says nothing about this crash.
-    if (line.starts_with("Extension modules: ")) continue;
-    bool is_frame = line.starts_with("  File ");
-    if (!is_frame) below_the_cell = false;
-    if (line.starts_with("  File \"<frozen cellar_")) below_the_cell = true;
-    if (below_the_cell) continue;
-    clean += line;
-    clean += '\n';
-  }
-  while (clean.ends_with("\n\n")) clean.pop_back();
-  return clean;
 }
 
 }  // namespace cellar::host

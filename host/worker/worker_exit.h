@@ -22,7 +22,4 @@ struct WorkerExit {
   std::string Describe() const;
 };
 
-// What faulthandler wrote, without the frames of cellar's own modules.
-std::string CleanPythonStack(const std::string& dump);
-
 }  // namespace cellar::host

@@ -3,13 +3,15 @@ An answer may carry "images": [{"mime", "data" in base64}]; see cellar_runtime.i
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import asyncio
+import io
 import json
 import select
 import socket
 import threading
 from base64 import b64decode, b64encode
 from contextlib import suppress
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from ipaddress import ip_address
 from time import monotonic
 from urllib.parse import unquote, urlsplit
@@ -34,7 +36,9 @@ class HttpProvider:
         self._url = _parsed(url)
         if self._url is None:
             raise bridge.BridgeError(f"PI_TOOL_BRIDGE_URL is {url!r}, which is no http or https URL")
-        self._token = token
+        self._token = token.strip()  # a mounted secret ends in a newline
+        if not (self._token.isascii() and self._token.isprintable()):
+            raise bridge.BridgeError("PI_TOOL_BRIDGE_TOKEN has characters that an HTTP header cannot have")
         self._session = session
 
     def call(self, name: str, args: dict):
@@ -86,6 +90,7 @@ class _Exchange:
         self._body = body
         self._where = f"the tool bridge at {url.scheme}://{url.netloc}"
         self._connection = None
+        self._socket = None  # also when the connection has given it up, to be closed with the answer
         self._aborted = False
 
     def run(self):
@@ -99,8 +104,7 @@ class _Exchange:
     def ask(self):
         """The status, and the answer, yes or no."""
         try:
-            with bridge.elsewhere() as host:
-                response = self._send(host)
+            with bridge.elsewhere() as host, self._send(host) as response:
                 data = response.read(MAX_ANSWER_BYTES + 1)
         except (OSError, HTTPException) as error:
             raise bridge.BridgeError(f"{self._where} could not be reached: {error or type(error).__name__}") from None
@@ -114,10 +118,9 @@ class _Exchange:
     def abort(self):
         """Ends a run that another thread is in."""
         self._aborted = True
-        sock = self._connection and self._connection.sock
-        if sock is not None:
+        if self._socket is not None:
             with suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
+                self._socket.shutdown(socket.SHUT_RDWR)
 
     def _send(self, host):
         self._connection, target, headers = _route(self._url)
@@ -125,14 +128,15 @@ class _Exchange:
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         self._connection.request("POST", target, self._body, headers)
-        self._wait(host)
-        self._connection.sock.settimeout(CALL_LIMIT_S)
+        self._socket = self._connection.sock
+        self._socket.settimeout(CALL_LIMIT_S)
+        wait = partial(self._wait, host, monotonic() + CALL_LIMIT_S)
+        self._connection.response_class = lambda sock, **options: HTTPResponse(_Answer(sock, wait), **options)
         return self._connection.getresponse()
 
-    def _wait(self, host):
-        """Until an answer comes. `host` may be None: it then knows nothing of the wait, and ends it no earlier."""
-        deadline = monotonic() + CALL_LIMIT_S
-        sock = self._connection.sock.fileno()
+    def _wait(self, host, deadline):
+        """Until more of the answer comes. `host` may be None: it then knows nothing of the wait, and ends it no earlier."""
+        sock = self._socket.fileno()
         poll = select.poll()
         poll.register(sock, select.POLLIN)
         if host is not None:
@@ -142,6 +146,30 @@ class _Exchange:
                 poll.unregister(host)
             if self._aborted or monotonic() > deadline:
                 raise TimeoutError(f"no answer within {CALL_LIMIT_S} seconds")
+
+
+class _Answer(io.RawIOBase):
+    """What a socket receives. Before it would block, it waits in a way that can be ended."""
+
+    def __init__(self, sock, wait):
+        self._raw = sock.makefile("rb", buffering=0)
+        self._pending = getattr(sock, "pending", lambda: 0)  # what TLS has received, and poll does not see
+        self._wait = wait
+
+    def makefile(self, _mode):
+        return io.BufferedReader(self)
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        if not self._pending():
+            self._wait()
+        return self._raw.readinto(buffer)
+
+    def close(self):
+        self._raw.close()
+        super().close()
 
 
 def _parsed(url):

@@ -2,20 +2,22 @@
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import io
+import json
 import sys
 
-from cellar_runtime import display, figures
+from cellar_runtime import display, figures, mime
 
 _OPTIONS = ("--no-stdout", "--no-stderr", "--no-display")
 
 
 class Captured:
-    """What a cell would have shown: `stdout`, `stderr`, and `outputs`, each with its `data` by MIME type."""
+    """What a cell would have shown: `stdout`, `stderr`, and `outputs`."""
 
     def __init__(self):
-        self._stdout = io.StringIO()
-        self._stderr = io.StringIO()
+        self._stdout = _Text(self._before_output)
+        self._stderr = _Text(self._before_output)
         self._calls = []
+        self._clears_at_next = False  # clear_output(wait=True)
 
     @property
     def stdout(self) -> str:
@@ -26,8 +28,9 @@ class Captured:
         return self._stderr.getvalue()
 
     @property
-    def outputs(self) -> list[dict]:
-        return [{name: data for name, _, data in entries} for kind, entries, *_ in self._calls if kind == "display"]
+    def outputs(self) -> "list[CapturedOutput]":
+        return [CapturedOutput((name, _decoded(kind, data)) for name, kind, data in entries)
+                for what, entries, *_ in self._calls if what == "display"]
 
     def show(self) -> None:
         """Shows now what was captured."""
@@ -38,8 +41,54 @@ class Captured:
 
     __call__ = show
 
+    def _add(self, call):
+        if call[0] != "clear":
+            self._before_output()
+            self._calls.append(call)
+        elif b"true" in call[2]:
+            self._clears_at_next = True
+        else:
+            self._clear()
+
+    def _before_output(self):
+        if self._clears_at_next:
+            self._clear()
+
+    def _clear(self):
+        self._clears_at_next = False
+        self._calls.clear()
+        for text in (self._stdout, self._stderr):
+            text.seek(0)
+            text.truncate()
+
     def __str__(self):
         return self.stdout
+
+
+class CapturedOutput(dict):
+    """What was displayed, by MIME type: str, bytes or a JSON value."""
+
+    @property
+    def data(self) -> dict:
+        """The same, as IPython has it."""
+        return self
+
+
+def _decoded(kind, data):
+    if kind == mime.KIND_BYTES:
+        return data
+    text = data.decode()
+    return json.loads(text) if kind == mime.KIND_JSON else text
+
+
+class _Text(io.StringIO):
+    def __init__(self, before_write):
+        super().__init__()
+        self._before_write = before_write
+
+    def write(self, text):
+        self._before_write()
+        return super().write(text)
 
 
 class Capture:
@@ -77,4 +126,4 @@ class Capture:
         if call[0] == "status":
             self._publish_before(*call)
         else:
-            self._captured._calls.append(call)
+            self._captured._add(call)

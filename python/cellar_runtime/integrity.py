@@ -31,7 +31,7 @@ _set_running_loop, _is_whole_stream, _unaudited = (
 
 _MAX_NAMED = 5  # in a notice
 _LEAST_RECURSION, _USUAL_RECURSION = 200, 1000  # frames; what the runtime itself needs is far below the first
-_USUAL_OPEN_FILES = 1024
+_USUAL_OPEN_FILES = _cellar.USUAL_OPEN_FILES
 _USUAL_SWITCH_INTERVAL, _LONGEST_SWITCH_INTERVAL = sys.getswitchinterval(), 0.2  # seconds
 
 

@@ -50,15 +50,15 @@ class Commands:
 
     def bash(self, arguments, script):
         """Runs the cell in bash; a failure is an error of the cell. -s a b: with these arguments."""
-        self._script("bash", _expand(arguments, sys._getframe(1)), script)
+        self._script("bash", self._expand(arguments, sys._getframe(1)), script)
 
     def sh(self, arguments, script):
         """Runs the cell in sh; a failure is an error of the cell. -s a b: with these arguments."""
-        self._script("sh", _expand(arguments, sys._getframe(1)), script)
+        self._script("sh", self._expand(arguments, sys._getframe(1)), script)
 
     def pip(self, arguments):
         """pip of this session's Python; what it installed can be imported at once."""
-        arguments = _expand(arguments, sys._getframe(1))
+        arguments = self._expand(arguments, sys._getframe(1))
         result = shell.run([sys.executable, "-m", "pip", *_words("%pip", arguments)], show=True)
         self._after_pip(result)
         if result.returncode:
@@ -72,7 +72,7 @@ class Commands:
 
     def cd(self, directory):
         """Goes to a directory: none is the home directory, - the one before."""
-        directory = _unquoted(_expand(directory, sys._getframe(1))) or "~"
+        directory = _unquoted(self._expand(directory, sys._getframe(1))) or "~"
         if directory == "-":
             if self._previous_directory is None:
                 raise ValueError("%cd -: there is no directory before this one")
@@ -100,7 +100,7 @@ class Commands:
             if name not in os.environ:
                 raise KeyError(f"%env: {name} is not set")
             return os.environ[name]
-        os.environ[name] = _expand(value.strip(), sys._getframe(1))
+        os.environ[name] = self._expand(value.strip(), sys._getframe(1))
         print(f"env: {name}={os.environ[name]}")
 
     def matplotlib(self, _):
@@ -124,7 +124,7 @@ class Commands:
 
     def run(self, arguments):
         """Runs a Python file as a program, and keeps the names it bound. -i: in this namespace."""
-        words = _words("%run", _expand(arguments, sys._getframe(1)))
+        words = _words("%run", self._expand(arguments, sys._getframe(1)))
         is_interactive = words[:1] == ["-i"]
         words = words[is_interactive:]
         if not words:
@@ -157,12 +157,12 @@ class Commands:
         """Runs a Python file as if its text stood in the cell."""
         if not path:
             raise ValueError("%load needs a file")
-        path = _unquoted(_expand(path, sys._getframe(1)))
+        path = _unquoted(self._expand(path, sys._getframe(1)))
         exec(_compiled(os.path.expanduser(path)), self._namespace.globals)
 
     def writefile(self, arguments, text):
         """Writes the cell to a file; -a appends to it."""
-        words = _words("%%writefile", _expand(arguments, sys._getframe(1)))
+        words = _words("%%writefile", self._expand(arguments, sys._getframe(1)))
         is_appending = "-a" in words
         paths = [word for word in words if word != "-a"]
         if len(paths) != 1:
@@ -272,7 +272,7 @@ class Commands:
         return result if options.gives_result else None
 
     def _shell(self, command, frame, show):
-        command = _expand(command, frame)
+        command = self._expand(command, frame)
         pip = _PIP.match(command)
         if pip is not None:  # of this Python, also where none is on PATH
             command = f"{shlex.quote(sys.executable)} -m pip {command[pip.end():]}"
@@ -293,6 +293,20 @@ class Commands:
             os.close(fd)
         if result.returncode:
             raise subprocess.CalledProcessError(result.returncode, program)
+
+    def _expand(self, text, frame):
+        """text with {expression} and $name replaced by the values that the cell has for them, where it has any. A helper's
+        name is the shell's, as in `for log in *.log`."""
+        def value(match):
+            expression = match["expression"] or match["name"]
+            if expression.isidentifier() and expression not in frame.f_locals and expression not in frame.f_globals:
+                return match[0]  # also what Python has built in, as in awk '{print}'
+            try:
+                found = eval(expression, frame.f_globals, frame.f_locals)
+                return match[0] if self._namespace.is_given(expression, found) else str(found)
+            except Exception:
+                return match[0]  # the shell's own
+        return _PLACE.sub(value, text) if "{" in text or "$" in text else text
 
     def _after_pip(self, result):
         importlib.invalidate_caches()
@@ -317,19 +331,6 @@ class _Timed:
 
 def _say_no_effect(magic, reason):
     sys.stderr.write(f"[{magic} has no effect: {reason}]\n")
-
-
-def _expand(text, frame):
-    """text with {expression} and $name replaced by the values that the cell has for them, where it has any."""
-    def value(match):
-        expression = match["expression"] or match["name"]
-        if expression.isidentifier() and expression not in frame.f_locals and expression not in frame.f_globals:
-            return match[0]  # also what Python has built in, as in awk '{print}'
-        try:
-            return str(eval(expression, frame.f_globals, frame.f_locals))
-        except Exception:
-            return match[0]  # the shell's own
-    return _PLACE.sub(value, text) if "{" in text or "$" in text else text
 
 
 def _current_directory():

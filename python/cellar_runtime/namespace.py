@@ -85,8 +85,11 @@ class Namespace:
         """What cells have bound, by name: no helpers, no history, no names that begin with an underscore."""
         bound = dict(self.globals)  # a copy: threads may bind names meanwhile
         return {name: bound[name] for name in sorted(name for name in bound if type(name) is str)
-                if not name.startswith("_") and bound[name] is not self._helpers.get(name, _MISSING)
-                and bound[name] is not self._inputs and bound[name] is not self._outputs}
+                if not name.startswith("_") and not self.is_given(name, bound[name])}
+
+    def is_given(self, name: str, value) -> bool:
+        """Whether that is what every session has for the name: a helper, In or Out."""
+        return value is self._helpers.get(name, _MISSING) or value is self._inputs or value is self._outputs
 
     def _fill(self):
         self.globals.update(self._helpers)

@@ -26,8 +26,7 @@ TOO_MANY = f"<left out: more than {MAX_NODES} values>"
 UNENCODABLE = b'"<value could not be encoded>"'
 
 _NoneType = type(None)
-_PLAIN_KEYS = frozenset((str, int, float, bool, _NoneType))
-_PLAIN_TYPES = _PLAIN_KEYS | {list, tuple, dict}
+_PLAIN_TYPES = frozenset((str, int, float, bool, _NoneType, list, tuple, dict))
 
 
 def dumps(value: object) -> bytes:
@@ -73,8 +72,8 @@ def _is_plain(value: object) -> bool:
         if int in types and not all(-INT_LIMIT < n < INT_LIMIT for n in level if type(n) is int):
             return False
         dicts = [node for node in level if type(node) is dict] if dict in types else []
-        if not set(map(type, chain.from_iterable(dicts))) <= _PLAIN_KEYS:
-            return False
+        if not set(map(type, chain.from_iterable(dicts))) <= {str}:
+            return False  # 1 and "1" would be one key
         lists = [node for node in level if type(node) is list or type(node) is tuple]
         children = chain(chain.from_iterable(lists), chain.from_iterable(d.values() for d in dicts))
         level = list(islice(children, MAX_NODES + 1))

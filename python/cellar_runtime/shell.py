@@ -58,9 +58,11 @@ def run(command, *, show: bool, own_stderr: bool = False, **options) -> ShellRes
         _pump(process, outputs)
         process.wait()
     except BaseException:
-        _end(process)
-        for output in outputs:
-            output.pipe.close()
+        try:
+            _end(process)
+        finally:  # also when that is interrupted
+            for output in outputs:
+                output.pipe.close()
         raise
     for output in outputs:
         if not output.pipe.closed:
@@ -135,13 +137,22 @@ def _to_stderr(text):
 
 def _end(process):
     """Ends a command that still runs, because the cell was interrupted."""
-    for how in (signal.SIGINT, signal.SIGKILL):
-        if process.poll() is not None:
-            return
-        process.send_signal(how)
-        deadline = monotonic() + _END_WAIT_S
-        while process.poll() is None and monotonic() < deadline:
-            try:
-                process.wait(max(0, deadline - monotonic()))
-            except subprocess.TimeoutExpired:
-                pass
+    try:
+        for how in (signal.SIGINT, signal.SIGKILL):
+            if process.poll() is not None:
+                return
+            process.send_signal(how)
+            _wait(process, _END_WAIT_S)
+    except BaseException:  # another interrupt: it has had its time
+        process.kill()
+        _wait(process, _END_WAIT_S)
+        raise
+
+
+def _wait(process, seconds):
+    deadline = monotonic() + seconds
+    while process.poll() is None and monotonic() < deadline:
+        try:
+            process.wait(max(0, deadline - monotonic()))
+        except subprocess.TimeoutExpired:
+            pass

@@ -22,6 +22,8 @@ MAX_NOTES = 50
 
 CELL_PREFIX = "<cell "
 
+_C_LONG_LIMIT = 2**63
+
 _HEADER = "Traceback (most recent call last):"
 _GROUP_HEADER = "Exception Group Traceback (most recent call last):"
 _CAUSED = "The above exception was the direct cause of the following exception:"
@@ -72,7 +74,10 @@ def _exit_status(code: object) -> int:
     """The status a process would end with."""
     if code is None:
         return 0
-    return int.__index__(code) & 0xFF if issubclass(type(code), int) else 1
+    if not issubclass(type(code), int):
+        return 1
+    number = int.__index__(code)
+    return number & 0xFF if -_C_LONG_LIMIT <= number < _C_LONG_LIMIT else 0xFF
 
 
 class _Report:

@@ -118,7 +118,8 @@ class Worker:
             snapshot.reseed_numpy()
             self._user_modules.look_in(os.environ.get("HOME"), _fsdecode(cwd))
         except OSError as error:
-            _cellar.send_hello(str(error))
+            _cellar.send_hello(f"the session's directory {_fsdecode(cwd)}: {error.strerror}" if error.filename == cwd
+                               else str(error))
             _exit(1)  # cells that wait in the channel already must not run
         else:
             _cellar.send_hello("")

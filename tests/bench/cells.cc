@@ -8,65 +8,49 @@
 #include "tests/bench/must.h"
 #include "tests/bench/processes.h"
 #include "tests/bench/samples.h"
+#include "tests/testing/loop_session.h"
 
 namespace cellar::bench {
 namespace {
 
-// Sessions on a loop that the calling thread runs itself, as the command-line program has them.
-class LoopSession {
- public:
-  explicit LoopSession(const std::string& artifacts)
-      : loop_(Must(EventLoop::Create())), templates_(*loop_), store_(artifacts) {
-    const host::Launch launch = Must(host::PrepareLaunch({.env = host::CurrentEnvironment()}));
-    session_ = std::make_unique<host::Session>(
-        *loop_, templates_, host::OutputStorage{.writer = &writer_, .artifacts = store_},
-        launch.session);
-  }
+using testing::LoopSession;
 
-  ~LoopSession() {
-    session_->Close([this] { loop_->Stop(); });
-    loop_->Run();
-  }
+constexpr absl::Duration kTimeout = absl::Seconds(30);
 
-  // One after the other, each asked for when the one before has its outcome.
-  void RunEach(int first, int count, Samples& seconds) {
-    StartNext(first, first + count, seconds);
-    loop_->Run();
-  }
+host::SessionOptions OptionsHere() {
+  return Must(host::PrepareLaunch({.env = host::CurrentEnvironment()})).session;
+}
 
-  // All asked for at once; `done` gets the outcomes as they come.
-  template <typename Done>
-  void RunQueued(const std::vector<std::string>& codes, Done done) {
-    size_t left = codes.size();
-    for (const std::string& code : codes) {
-      session_->Run({.code = code, .timeout = kTimeout}, [&](absl::StatusOr<CellOutcome> outcome) {
-        done(Must(std::move(outcome)));
-        if (--left == 0) loop_->Stop();
+void StartNext(LoopSession& on_loop, int number, int end, Samples& seconds) {
+  if (number == end) return on_loop.loop().Stop();
+  on_loop.session().Run(
+      {.code = absl::StrCat("x = ", number), .timeout = kTimeout},
+      [&on_loop, number, end, &seconds, start = Clock::now()](absl::StatusOr<CellOutcome> outcome) {
+        if (!Must(std::move(outcome)).ok()) Fail("a cell has failed");
+        seconds.Add(SecondsSince(start));
+        StartNext(on_loop, number + 1, end, seconds);
       });
-    }
-    loop_->Run();
+}
+
+// One after the other, each asked for when the one before has its outcome.
+void RunEach(LoopSession& on_loop, int first, int count, Samples& seconds) {
+  StartNext(on_loop, first, first + count, seconds);
+  on_loop.loop().Run();
+}
+
+// All asked for at once; `done` gets the outcomes as they come.
+template <typename Done>
+void RunQueued(LoopSession& on_loop, const std::vector<std::string>& codes, Done done) {
+  size_t left = codes.size();
+  for (const std::string& code : codes) {
+    on_loop.session().Run({.code = code, .timeout = kTimeout},
+                          [&](absl::StatusOr<CellOutcome> outcome) {
+                            done(Must(std::move(outcome)));
+                            if (--left == 0) on_loop.loop().Stop();
+                          });
   }
-
- private:
-  static constexpr absl::Duration kTimeout = absl::Seconds(30);
-
-  void StartNext(int number, int end, Samples& seconds) {
-    if (number == end) return loop_->Stop();
-    session_->Run(
-        {.code = absl::StrCat("x = ", number), .timeout = kTimeout},
-        [this, number, end, &seconds, start = Clock::now()](absl::StatusOr<CellOutcome> outcome) {
-          if (!Must(std::move(outcome)).ok()) Fail("a cell has failed");
-          seconds.Add(SecondsSince(start));
-          StartNext(number + 1, end, seconds);
-        });
-  }
-
-  std::unique_ptr<EventLoop> loop_;
-  host::TemplatePool templates_;
-  host::SpillWriter writer_;
-  host::ArtifactStore store_;
-  std::unique_ptr<host::Session> session_;
-};
+  on_loop.loop().Run();
+}
 
 constexpr char kPrompt[] = ">>> ";
 
@@ -83,13 +67,13 @@ void MeasureEach(Host& host, LoopSession& on_loop, ProcessPingPong& limit,
   Samples bare_handed_over;
   Samples ignored;
   MustRun(*session, "x = 0");
-  on_loop.RunEach(0, 1, ignored);
+  RunEach(on_loop, 0, 1, ignored);
   for (int round = 0; round < counts.rounds; ++round) {
     const int first = round * counts.cells_per_round;
     for (int i = first; i < first + counts.cells_per_round; ++i) {
       blocking.Add(SecondsOf([&] { MustRun(*session, absl::StrCat("x = ", i)); }));
     }
-    on_loop.RunEach(first, counts.cells_per_round, looping);
+    RunEach(on_loop, first, counts.cells_per_round, looping);
     for (int i = first; i < first + counts.cells_per_round; ++i) {
       interactive.Add(SecondsOf([&] {
         python.Write(absl::StrCat("x = ", i, "\n"));
@@ -120,7 +104,7 @@ void MeasureQueue(LoopSession& on_loop, const CellCounts& counts) {
   int in_order = 0;
   int arrived = 0;
   const double seconds = SecondsOf([&] {
-    on_loop.RunQueued(codes, [&](const CellOutcome& outcome) {
+    RunQueued(on_loop, codes, [&](const CellOutcome& outcome) {
       if (outcome.result() == codes[arrived++]) ++in_order;
     });
   });
@@ -142,7 +126,8 @@ void MeasureQueue(LoopSession& on_loop, const CellCounts& counts) {
 }  // namespace
 
 void MeasureCells(Host& host, ProcessPingPong& limit, const CellCounts& counts) {
-  LoopSession on_loop("artifacts");
+  // As the command-line program has it.
+  LoopSession on_loop(OptionsHere(), "artifacts");
   MeasureEach(host, on_loop, limit, counts);
   MeasureQueue(on_loop, counts);
 }

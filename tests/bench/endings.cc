@@ -13,7 +13,7 @@
 #include "tests/bench/must.h"
 #include "tests/bench/processes.h"
 #include "tests/bench/samples.h"
-#include "tests/process_stat.h"
+#include "tests/testing/process_stat.h"
 
 namespace cellar::bench {
 namespace {

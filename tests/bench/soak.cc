@@ -17,6 +17,7 @@
 #include "absl/time/clock.h"
 #include "cellar/session_processes.h"
 #include "host/eval/call_service.h"
+#include "host/session/registry.h"
 
 namespace cellar::host {
 namespace {

@@ -429,7 +429,7 @@ class EvalOnATerminal(ProgramTest):
         self.assertNotIn("· [4/4]", screen.text())
 
     def test_output_cannot_drive_the_terminal(self):
-        terminal = Terminal(self, "eval", r"print('a\x1b]0;title\x07b\x1b[2Jc\x9bd\u202ee')")
+        terminal = Terminal(self, "eval", r"print('a\x1b]0;title\x07b\x1b[2Jc\x9b2Jd\u202ee')")
         self.assertEqual(terminal.exit_code(), 0)
         shown = terminal.output.rpartition(b"\x1b[J")[2]  # of a cell that took long there is a line before
         self.assertEqual(shown, b"abcde\r\n")

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include "gtest/gtest.h"

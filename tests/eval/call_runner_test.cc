@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "host/session/launch.h"
-#include "tests/output/testing.h"
+#include "tests/testing/scratch_directory.h"
 
 namespace cellar::host {
 namespace {
@@ -46,7 +46,7 @@ class CallRunnerTest : public testing::Test {
  protected:
   void SetUp() override {
     const char* worker = std::getenv("CELLAR_WORKER");
-    if (worker == nullptr) GTEST_SKIP() << "CELLAR_WORKER is not set";
+    ASSERT_NE(worker, nullptr) << "CELLAR_WORKER is not set";
     absl::StatusOr<Launch> launch =
         PrepareLaunch({.env = {{"PATH", "/usr/bin:/bin"}, {"HOME", directory_.path()}},
                        .cwd = directory_.path(),
@@ -86,9 +86,9 @@ class CallRunnerTest : public testing::Test {
     return statuses;
   }
 
-  TempDirectory directory_;
+  ScratchDirectory directory_;
   SpillWriter writer_;
-  ArtifactStore artifacts_{directory_ / "artifacts"};
+  ArtifactStore artifacts_{(directory_ / "artifacts").string()};
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<TemplatePool> templates_;
   std::unique_ptr<Session> session_;

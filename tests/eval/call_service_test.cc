@@ -1,6 +1,7 @@
 #include "host/eval/call_service.h"
 
-#include "tests/eval/calls_test.h"
+#include "host/eval/result_json.h"
+#include "tests/testing/calls_test.h"
 
 namespace cellar::host {
 namespace {

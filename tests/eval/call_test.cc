@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "host/eval/call_parser.h"
+
 namespace cellar::host {
 namespace {
 

@@ -1,7 +1,7 @@
 // A call is cancelled at any moment, also after its end, while the next one waits or runs already.
-#include "tests/eval/calls_test.h"
-#include "tests/moments.h"
-#include "tests/sanitized.h"
+#include "tests/testing/calls_test.h"
+#include "tests/testing/moments.h"
+#include "tests/testing/sanitized.h"
 
 namespace cellar::host {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/eval/call.h"
+#include "host/eval/call_parser.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {

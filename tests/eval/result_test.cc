@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/eval/result_json.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {
@@ -21,6 +22,14 @@ CallResult OneCell(CellOutcome outcome) {
 json Outputs(std::vector<CellOutput> outputs) {
   const std::string text = ResultToJson(OneCell({.outputs = std::move(outputs)}), false);
   return json::parse(text, nullptr, false)["cells"][0]["outputs"];
+}
+
+TEST(CellRunStatusFromNameTest, IsTheInverseOfNameOf) {
+  using enum CellRunStatus;
+  for (CellRunStatus status : {kPending, kRunning, kComplete, kError, kCancelled, kNotRun}) {
+    EXPECT_EQ(CellRunStatusFromName(NameOf(status)), status) << NameOf(status);
+  }
+  EXPECT_EQ(CellRunStatusFromName("ok"), std::nullopt);
 }
 
 TEST(ResultToJsonTest, HasTheWholeSchemaInItsOrder) {

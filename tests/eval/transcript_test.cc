@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/clock.h"
-#include "tests/sanitized.h"
+#include "tests/testing/sanitized.h"
 
 namespace cellar::host {
 namespace {
@@ -67,17 +67,29 @@ TEST(TranscriptTest, BoundsTheTextOfDisplays) {
       Complete({Shown({{"text/plain", MimeKind::kText, std::string(40 * 1024, 'a')}}),
                 Shown({{"text/plain", MimeKind::kText, std::string(40 * 1024, 'b')}}),
                 Shown({{"text/plain", MimeKind::kText, "last"}})}));
-  EXPECT_EQ(text, std::string(40 * 1024, 'a') + "\n" + std::string(10 * 1024, 'b') +
-                      "\n[30 KiB more of this output in the structured result]"
-                      "\n[4 bytes more of this output in the structured result]");
+  EXPECT_EQ(text, std::string(40 * 1024, 'a') + "\n" + std::string(3840, 'b') +
+                      "\n[36 KiB more of this output in the structured result]"
+                      "\nlast");
+}
+
+TEST(TranscriptTest, ShowsTheResultHoweverMuchIsDisplayedBeforeIt) {
+  CellOutput value = Shown({{"text/plain", MimeKind::kText, std::string(1000, 'v')}});
+  value.type = CellOutput::Type::kResult;
+  CallResult result;
+  result.text_budget = 8000;
+  result.cells.push_back(Complete(
+      {Shown({{"text/plain", MimeKind::kText, std::string(9000, 'a')}}), std::move(value)}));
+  EXPECT_EQ(TranscriptOf(result), std::string(7000, 'a') +
+                                      "\n[2 KiB more of this output in the structured result]\n" +
+                                      std::string(1000, 'v'));
 }
 
 TEST(TranscriptTest, HtmlThatHasNoRoomIsNotRead) {
+  const std::string html = "<b>" + std::string(200, 'b') + "</b>";
   EXPECT_EQ(
-      TranscriptOfCell(
-          Complete({Shown({{"text/plain", MimeKind::kText, std::string(50 * 1024, 'a')}}),
-                    Shown({{"text/html", MimeKind::kText, "<b>bold</b>"}})})),
-      std::string(50 * 1024, 'a') + "\n[11 bytes more of this output in the structured result]");
+      TranscriptOfCell(Complete({Shown({{"text/plain", MimeKind::kText, std::string(44'800, 'a')}}),
+                                 Shown({{"text/html", MimeKind::kText, html}})})),
+      std::string(44'800, 'a') + "\n[207 bytes more of this output in the structured result]");
 }
 
 TEST(TranscriptTest, ManyDisplaysOfMuchHtmlAndLittleTextAreReadOnlyUntilItIsEnough) {

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <climits>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "notebook/action.h"
 #include "notebook/document.h"
+#include "tests/testing/scratch_directory.h"
 
 namespace cellar::host {
 namespace {
@@ -20,14 +20,6 @@ using notebook::Document;
 
 class NotebookSaverTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string folder = (fs::temp_directory_path() / "cellar_saver_XXXXXX").string();
-    ASSERT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-    path_ = (folder_ / "a.ipynb").string();
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string Read() const {
     std::stringstream content;
     content << std::ifstream(path_, std::ios::binary).rdbuf();
@@ -41,8 +33,8 @@ class NotebookSaverTest : public testing::Test {
   }
 
   std::unique_ptr<EventLoop> loop_ = *EventLoop::Create();
-  fs::path folder_;
-  std::string path_;
+  const ScratchDirectory folder_;
+  std::string path_ = folder_ / "a.ipynb";
   int count_ = 0;
 };
 

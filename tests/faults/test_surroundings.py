@@ -43,7 +43,7 @@ class Surroundings(FaultTest):
         self.assertEqual(client.value("x"), "1")
         done = client.eval("1 + 1", session="another")
         self.assertEqual((done["status"], done["error"]["ename"]), ("refused", "CannotRun"))
-        self.assertIn(f"No such file or directory: b'{place}'", done["error"]["evalue"])
+        self.assertIn(f"the session's directory {place}: No such file or directory", done["error"]["evalue"])
         self.assertEqual(client.value("x"), "1")
         self.end(client)
 

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "host/eval/call.h"
-#include "tests/output/testing.h"
+#include "host/eval/call_parser.h"
+#include "tests/testing/valid_utf8.h"
 
 namespace {
 

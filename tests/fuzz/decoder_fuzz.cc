@@ -1,4 +1,4 @@
-#include "tests/fuzz/decoder_target.h"
+#include "tests/testing/decoder_target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   cellar::DecodeAnything(data, size);

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "host/output/html_markdown.h"
-#include "tests/output/testing.h"
+#include "tests/testing/valid_utf8.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string markdown =

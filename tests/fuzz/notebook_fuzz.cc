@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tests/notebook/try_everything.h"
+#include "tests/testing/try_everything.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   cellar::notebook::TryEverything(std::string(reinterpret_cast<const char*>(data), size));

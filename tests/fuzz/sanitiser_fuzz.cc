@@ -9,7 +9,7 @@
 
 #include "host/output/printable.h"
 #include "host/output/sanitiser.h"
-#include "tests/output/testing.h"
+#include "tests/testing/valid_utf8.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/hostile/hostile_cell.h"
-#include "tests/output/testing.h"
+#include "tests/testing/scratch_directory.h"
 
 namespace cellar::host {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 
 absl::StatusOr<std::vector<HostileCell>> Read(std::string_view text) {
-  TempDirectory directory;
+  ScratchDirectory directory;
   std::ofstream(directory / "some.py") << text;
   std::ofstream(directory / "README.md") << "not cells";
   return ReadCellFiles(directory.path());

@@ -12,11 +12,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "host/eval/transcript.h"
-#include "tests/eval/calls_test.h"
 #include "tests/hostile/hostile_cell.h"
-#include "tests/library/leftovers.h"
-#include "tests/own_memory.h"
-#include "tests/sanitized.h"
+#include "tests/testing/calls_test.h"
+#include "tests/testing/files.h"
+#include "tests/testing/leftovers.h"
+#include "tests/testing/own_memory.h"
+#include "tests/testing/sanitized.h"
 
 namespace cellar::host {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/time/clock.h"
 #include "cellar/testing.h"
-#include "tests/worker/worker_test.h"
+#include "tests/testing/worker_test.h"
 
 namespace cellar::testing {
 namespace {

@@ -16,8 +16,8 @@
 #include "cellar/session_processes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/library/leftovers.h"
-#include "tests/sanitized.h"
+#include "tests/testing/leftovers.h"
+#include "tests/testing/sanitized.h"
 
 namespace cellar {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gtest/gtest-spi.h"
-#include "tests/sanitized.h"
+#include "tests/testing/sanitized.h"
 
 namespace cellar::testing {
 namespace {

@@ -11,8 +11,8 @@
 #include "cellar/cellar.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/library/leftovers.h"
-#include "tests/worker/worker_test.h"
+#include "tests/testing/leftovers.h"
+#include "tests/testing/worker_test.h"
 
 namespace cellar {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <climits>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -14,6 +13,7 @@
 #include "host/base/atomic_file.h"
 #include "notebook/action.h"
 #include "notebook/notebook_file.h"
+#include "tests/testing/scratch_directory.h"
 
 namespace cellar::notebook {
 namespace {
@@ -22,19 +22,11 @@ namespace fs = std::filesystem;
 
 class NotebookFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string folder = (fs::temp_directory_path() / "cellar_notebook_XXXXXX").string();
-    ASSERT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-    path_ = (folder_ / "a.ipynb").string();
-  }
-
   // Nothing but what a test made on purpose may be left: no temporary file.
   void TearDown() override {
-    for (const auto& entry : fs::directory_iterator(folder_)) {
+    for (const auto& entry : fs::directory_iterator(folder_.path())) {
       EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << entry.path();
     }
-    fs::remove_all(folder_);
   }
 
   void Write(const std::string& content) { std::ofstream(path_, std::ios::binary) << content; }
@@ -45,8 +37,8 @@ class NotebookFileTest : public testing::Test {
     return content.str();
   }
 
-  fs::path folder_;
-  std::string path_;
+  const ScratchDirectory folder_;
+  std::string path_ = folder_ / "a.ipynb";
   const std::string one_cell_ =
       InsertCell(Document::Empty(), 0, CellType::kRaw, "x")->document.bytes();
   const Document changed_ = InsertCell(Document::Empty(), 0, CellType::kRaw, "changed")->document;
@@ -109,7 +101,7 @@ class NotebookFileRaceTest : public NotebookFileTest {
   }
 
   bool HasTemporary() const {
-    for (const auto& entry : fs::directory_iterator(folder_)) {
+    for (const auto& entry : fs::directory_iterator(folder_.path())) {
       if (entry.path().filename().string().starts_with(".")) return true;
     }
     return false;
@@ -176,17 +168,15 @@ TEST_F(NotebookFileTest, ErrorsNameTheFileAndThePlace) {
             path_ + ": line 2, column 2: invalid JSON: expected a string in double quotes");
 }
 
-TEST_F(NotebookFileTest, FolderIsRefused) {
-  EXPECT_FALSE(NotebookFile::Open(folder_.string()).ok());
-}
+TEST_F(NotebookFileTest, FolderIsRefused) { EXPECT_FALSE(NotebookFile::Open(folder_.path()).ok()); }
 
 TEST_F(NotebookFileTest, WhatCouldNotBeReplacedIsKnownBefore) {
   EXPECT_TRUE(CheckReplaceable(path_).ok());  // made anew
   Write(one_cell_);
   EXPECT_TRUE(CheckReplaceable(path_).ok());
   const std::string link = folder_ / "link";
-  fs::create_symlink(folder_, link);
-  for (const std::string& path : {folder_.string(), link, path_ + "/b", std::string("/no/such")}) {
+  fs::create_symlink(folder_.path(), link);
+  for (const std::string& path : {folder_.path(), link, path_ + "/b", std::string("/no/such")}) {
     EXPECT_FALSE(CheckReplaceable(path).ok()) << path;
   }
   if (geteuid() == 0) return;  // who may write everything

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/testing/scratch_directory.h"
+
 namespace cellar::host {
 namespace {
 
@@ -31,18 +33,11 @@ std::string ReadFile(const fs::path& path) {
 
 class NotebookCommandTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string folder = (fs::temp_directory_path() / "cellar_command_XXXXXX").string();
-    ASSERT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // Runs `cellar notebook ARGUMENTS` in the test's folder, as a shell would.
   Ran Run(const std::string& arguments, const std::string& input = "") {
     std::ofstream(folder_ / "in", std::ios::binary) << input;
-    const std::string command = "cd " + folder_.string() + " && " CELLAR_BINARY " notebook " +
-                                arguments + " <in >out 2>err";
+    const std::string command =
+        "cd " + folder_.path() + " && " CELLAR_BINARY " notebook " + arguments + " <in >out 2>err";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, ReadFile(folder_ / "out"),
             ReadFile(folder_ / "err")};
@@ -57,7 +52,7 @@ class NotebookCommandTest : public testing::Test {
   // What git prints, in the test's folder and with no settings but that folder's.
   std::string Git(const std::string& arguments) {
     const std::string command =
-        "cd " + folder_.string() +
+        "cd " + folder_.path() +
         " && HOME=$PWD GIT_CONFIG_NOSYSTEM=1 git -c user.name=x -c user.email=x " + arguments +
         " >.git.out 2>.git.err";
     EXPECT_EQ(std::system(command.c_str()), 0) << ReadFile(folder_ / ".git.err");
@@ -66,7 +61,7 @@ class NotebookCommandTest : public testing::Test {
 
   std::string Text() { return Run("show a.ipynb").out; }
 
-  fs::path folder_;
+  const ScratchDirectory folder_;
 };
 
 TEST_F(NotebookCommandTest, NewInsertShowEditDelete) {

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "tests/notebook/try_everything.h"
+#include "tests/testing/try_everything.h"
 
 namespace cellar::notebook {
 namespace {

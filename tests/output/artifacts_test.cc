@@ -8,12 +8,15 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "tests/output/testing.h"
+#include "host/output/artifact_janitor.h"
+#include "tests/testing/files.h"
+#include "tests/testing/scratch_directory.h"
 
 namespace cellar::host {
 namespace {
@@ -42,7 +45,7 @@ class ArtifactStoreTest : public testing::Test {
                                      std::filesystem::file_time_type::clock::now() - age);
   }
 
-  TempDirectory temp_;
+  ScratchDirectory temp_;
   const std::string directory_ = temp_ / "state/artifacts";
   const ArtifactStore store_{directory_};
 };
@@ -156,6 +159,15 @@ TEST_F(ArtifactStoreTest, CleanUpSparesFilesInUseAndFilesOfOthers) {
   const ArtifactStore other_host(directory_);
   EXPECT_TRUE(other_host.CleanUp({.max_age = absl::ZeroDuration(), .max_total_bytes = 0}).ok());
   EXPECT_EQ(FilesIn(directory_).size(), 3u);
+}
+
+TEST_F(ArtifactStoreTest, AJanitorCleansUpHoweverShortItLives) {
+  SetAge(Save("old"), std::chrono::hours(25));
+  const std::string new_one = Save("new");
+  absl::StatusOr<std::unique_ptr<EventLoop>> loop = EventLoop::Create();
+  ASSERT_TRUE(loop.ok()) << loop.status();
+  { ArtifactJanitor janitor(**loop, directory_, {.max_age = absl::Hours(24)}); }
+  EXPECT_THAT(FilesIn(directory_), ElementsAre(new_one));
 }
 
 TEST_F(ArtifactStoreTest, ManyHostsShareADirectory) {

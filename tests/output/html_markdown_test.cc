@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/output/testing.h"
+#include "tests/testing/valid_utf8.h"
 
 namespace cellar::host {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "host/output/line_clamp.h"
-#include "tests/output/testing.h"
+#include "tests/testing/valid_utf8.h"
 
 namespace cellar::host {
 namespace {

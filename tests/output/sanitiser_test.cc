@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "host/output/printable.h"
-#include "tests/output/testing.h"
+#include "tests/output/random_output.h"
+#include "tests/testing/valid_utf8.h"
 
 namespace cellar::host {
 namespace {
@@ -65,7 +66,8 @@ TEST(SanitiserTest, GivesTheExpectedTextForEveryCutInTwo) {
       {"\x1b\nx", "\nx"},
       // control characters
       {"a\0b\x01\x07\x0b\x0c\x0e\x7f"sv, "ab"},
-      {"a\u0080b\u009bc\u009f", "abc"},
+      {"a\u0080b\u009fc\u009dd", "abcd"},
+      {"a\u009b31mb\u009b2Jc", "abc"},
       {"\u00a0", "\u00a0"},
       {"a\u202eb\u2066c\u2069d\u200ee\u200ff\u061cg", "abcdefg"},
       {"\u200d\u2060\u2070", "\u200d\u2060\u2070"},

@@ -9,8 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/output/spill_testing.h"
-#include "tests/output/testing.h"
+#include "tests/output/random_output.h"
+#include "tests/testing/files.h"
+#include "tests/testing/scratch_directory.h"
+#include "tests/testing/spilling.h"
+#include "tests/testing/valid_utf8.h"
 
 namespace cellar::host {
 namespace {
@@ -62,7 +65,7 @@ class SinkTest : public testing::Test {
     }
   }
 
-  TempDirectory temp_;
+  ScratchDirectory temp_;
   const std::string directory_ = temp_ / "artifacts";
   const ArtifactStore store_{directory_};
   Progress progress_;
@@ -74,8 +77,6 @@ TEST_F(SinkTest, GivesNothingForNothing) {
   sink.Write(kOut, "");
   const SinkOutput output = Settled(&sink);
   EXPECT_THAT(output.pieces, IsEmpty());
-  EXPECT_EQ(output.total_lines, 0u);
-  EXPECT_EQ(output.total_bytes, 0u);
   EXPECT_FALSE(output.truncation);
 }
 
@@ -87,10 +88,22 @@ TEST_F(SinkTest, KeepsSmallOutputInOrderAndTouchesNoDisk) {
   sink.Write(kOut, "three");
   const SinkOutput output = Settled(&sink);
   EXPECT_THAT(Described(output), ElementsAre("o:one\ntwo\n", "e:warning\n", "o:three"));
-  EXPECT_EQ(output.total_lines, 4u);
-  EXPECT_EQ(output.total_bytes, 21u);
   EXPECT_FALSE(output.truncation);
   EXPECT_FALSE(std::filesystem::exists(directory_));
+}
+
+TEST_F(SinkTest, CountsTheLinesAndBytesOfBothStreams) {
+  SinkOptions options = SmallOptions();
+  options.budget_bytes = 10;
+  Sink sink(&writer_, &store_, options);
+  sink.Write(kOut, "one\n");
+  sink.Write(kOut, "two\n");
+  sink.Write(kErr, "warning\n");
+  sink.Write(kOut, "three");
+  const SinkOutput output = Settled(&sink);
+  ASSERT_TRUE(output.truncation);
+  EXPECT_EQ(output.truncation->total_lines, 4u);
+  EXPECT_EQ(output.truncation->total_bytes, 21u);
 }
 
 TEST_F(SinkTest, LetsALineStandWhereTheOtherStreamComesIn) {
@@ -211,7 +224,7 @@ TEST_F(SinkTest, GoesOnWhenNothingCanBeSaved) {
   Sink sink(&writer_, &store, SmallOptions());
   for (int i = 0; i < 100; ++i) sink.Write(kOut, "0123456789\n");
   const SinkOutput output = Settled(&sink);
-  EXPECT_EQ(output.total_lines, 100u);
+  EXPECT_EQ(output.truncation->total_lines, 100u);
   EXPECT_EQ(output.truncation->artifact_id, "");
   EXPECT_EQ(output.truncation->missing_bytes, 1100u);
   EXPECT_THAT(Described(output)[1], HasSubstr("the whole was not saved: making /proc/no: "));
@@ -225,7 +238,7 @@ TEST_F(SinkTest, GoesOnWhenTheDiskIsFull) {
   const std::string line = std::string(99, 'x') + "\n";
   for (int i = 0; i < 10'000; ++i) sink.Write(kOut, line);
   const SinkOutput output = Settled(&sink);
-  EXPECT_EQ(output.total_lines, 10'000u);
+  EXPECT_EQ(output.truncation->total_lines, 10'000u);
   EXPECT_EQ(output.truncation->artifact_bytes + output.truncation->missing_bytes, 1'000'000u);
   EXPECT_GT(output.truncation->artifact_bytes, 0u);
   EXPECT_THAT(output.truncation->error, HasSubstr("No space left on device"));
@@ -239,7 +252,7 @@ TEST_F(SinkTest, SaysThatNothingIsSavedWhenTheDirectoryVanishesUnderIt) {
   std::filesystem::remove_all(directory_);
   sink.Write(kOut, std::string(100, 'y'));
   const SinkOutput output = Settled(&sink);
-  EXPECT_EQ(output.total_bytes, 200u);
+  EXPECT_EQ(output.truncation->total_bytes, 200u);
   EXPECT_EQ(output.truncation->artifact_id, "");
   EXPECT_EQ(output.truncation->missing_bytes, 200u);
   EXPECT_THAT(output.truncation->error, HasSubstr("was removed while it was written"));
@@ -304,12 +317,19 @@ TEST_F(SinkTest, CountsAndSavesExactlyForRandomOutput) {
       raw += bytes;
     }
     const SinkOutput output = Settled(&sink);
-    ASSERT_EQ(output.total_bytes, raw.size());
-    const auto newlines = static_cast<uint64_t>(std::count(raw.begin(), raw.end(), '\n'));
-    ASSERT_TRUE(output.total_lines == newlines || output.total_lines == newlines + 1);
-    for (const OutputPiece& piece : output.pieces) ASSERT_TRUE(IsValidUtf8(piece.text));
-    if (!output.truncation) continue;
+    const auto newlines = static_cast<uint64_t>(std::ranges::count(raw, '\n'));
+    uint64_t shown_newlines = 0;
+    for (const OutputPiece& piece : output.pieces) {
+      ASSERT_TRUE(IsValidUtf8(piece.text));
+      shown_newlines += static_cast<uint64_t>(std::ranges::count(piece.text, '\n'));
+    }
+    if (!output.truncation) {
+      ASSERT_EQ(shown_newlines, newlines);
+      continue;
+    }
     const Truncation& facts = *output.truncation;
+    ASSERT_EQ(facts.total_bytes, raw.size());
+    ASSERT_TRUE(facts.total_lines == newlines || facts.total_lines == newlines + 1);
     ASSERT_LE(facts.kept_bytes, options.budget_bytes);
     ASSERT_EQ(facts.text_bytes, facts.kept_bytes + facts.omitted_bytes + facts.clamped_bytes);
     ASSERT_EQ(ReadFile(facts.artifact_path), raw);
@@ -346,8 +366,8 @@ TEST_F(SinkTest, KeepsMemoryFlatForALineThatNeverEnds) {
   for (int i = 0; i < 200; ++i) WriteAll(&sink, chunk, chunk.size());
   EXPECT_LT(memory(), before + (size_t{4} << 20));
   const SinkOutput output = Settled(&sink);
-  EXPECT_EQ(output.total_bytes, uint64_t{201} << 20);
-  EXPECT_EQ(output.total_lines, 1u);
+  EXPECT_EQ(output.truncation->total_bytes, uint64_t{201} << 20);
+  EXPECT_EQ(output.truncation->total_lines, 1u);
   EXPECT_EQ(output.truncation->clamped_bytes, (uint64_t{201} << 20) - 4000);
 }
 

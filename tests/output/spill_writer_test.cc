@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/output/spill_testing.h"
-#include "tests/output/testing.h"
+#include "tests/testing/files.h"
+#include "tests/testing/scratch_directory.h"
+#include "tests/testing/spilling.h"
 
 namespace cellar::host {
 namespace {
@@ -30,7 +31,7 @@ class SpillTest : public testing::Test {
     return spill->Facts();
   }
 
-  TempDirectory temp_;
+  ScratchDirectory temp_;
   const std::string directory_ = temp_ / "artifacts";
   const ArtifactStore store_{directory_};
   Progress progress_;

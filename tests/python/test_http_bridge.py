@@ -23,6 +23,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.proxy_authorization = self.headers["Proxy-Authorization"]
         if self.headers["Authorization"] != f"Bearer {TOKEN}":
             return self.answer(403, {"ok": False, "error": "bad token"})
+        self.server.handler = self
         answer = self.server.answer(body)
         if answer is not None:
             self.answer(*answer)
@@ -95,6 +96,17 @@ class HttpBridge(HelperTest):
         with self.assertRaisesRegex(bridge.BridgeError, "bad token"):
             tool.read()
 
+    def test_white_space_around_the_token_is_none_of_it(self):
+        os.environ["PI_TOOL_BRIDGE_TOKEN"] = TOKEN + "\n"
+        self.assertEqual(tool.x({"a": 1}), {"echo": {"a": 1}})
+
+    def test_a_token_that_no_header_can_have_is_not_shown(self):
+        for token in ("s3cr3t\nx", "s3cr3t\u2713"):
+            os.environ["PI_TOOL_BRIDGE_TOKEN"] = token
+            with self.subTest(token), self.assertRaises(bridge.BridgeError) as caught:
+                tool.x({})
+            self.assertNotIn("s3cr3t", str(caught.exception))
+
     def test_garbage_is_an_error(self):
         for status, data in ((200, b"<html>"), (200, b"[]"), (404, b""), (200, b'{"ok": 1}')):
             self.server.answer = lambda body: (status, data)
@@ -135,9 +147,19 @@ class HttpBridge(HelperTest):
         self.assertEqual(asyncio.run(ask()), list(range(8)))
 
     def test_a_cancelled_call_ends_its_thread(self):
+        self.check_that_a_cancelled_call_ends_its_thread(begin=lambda: None)
+
+    def test_a_cancelled_call_ends_its_thread_also_when_the_answer_has_begun(self):
+        def begin():
+            self.server.handler.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n{")
+            self.server.handler.wfile.flush()
+
+        self.check_that_a_cancelled_call_ends_its_thread(begin)
+
+    def check_that_a_cancelled_call_ends_its_thread(self, begin):
         arrived, release = threading.Event(), threading.Event()
         self.addCleanup(release.set)
-        self.server.answer = lambda body: arrived.set() or release.wait(10) and None
+        self.server.answer = lambda body: begin() or arrived.set() or release.wait(10) and None
         before = threading.active_count()
 
         async def ask():

@@ -30,6 +30,9 @@ def dumped(value):
 
 
 class OrdinaryValues(unittest.TestCase):
+    def test_no_key_stands_twice(self):
+        self.assertEqual(safe_json.dumps({1: "one", "1": "text"}), b'{"1":"text"}')
+
     def test_plain_values_are_written_compactly(self):
         value = {"a": [1, 2.5, True, None, "é"], "b": {}}
         self.assertEqual(dumped(value), '{"a":[1,2.5,true,null,"é"],"b":{}}')

@@ -238,6 +238,7 @@ class SystemExits(unittest.TestCase):
             (True, ("SystemExit", "True", "SystemExit: True", 1)),
             (-1, ("SystemExit", "-1", "SystemExit: -1", 255)),
             (256, ("SystemExit", "256", "SystemExit: 256", 0)),
+            (2**64, ("SystemExit", str(2**64), f"SystemExit: {2**64}", 255)),
             ("bye", ("SystemExit", "bye", "SystemExit: bye", 1)),
         ):
             self.assertEqual(format_error(SystemExit(code)), expected)

@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/testing/scratch_directory.h"
 
 namespace cellar::host {
 namespace {
@@ -18,16 +19,8 @@ using ::testing::IsEmpty;
 
 class HistoryFileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = fs::temp_directory_path() / "history-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    top_ = pattern;
-    directory_ = top_ / "state" / "history";
-  }
-  void TearDown() override { fs::remove_all(top_); }
-
-  fs::path top_;
-  fs::path directory_;
+  const ScratchDirectory top_;
+  const fs::path directory_ = top_ / "state/history";
 };
 
 TEST_F(HistoryFileTest, CellsComeBackAsTheyWere) {

@@ -1,13 +1,12 @@
 // A directory that lives as long as the test, and the fake Pythons that tests put into it.
 #pragma once
 
-#include <stdlib.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/testing/scratch_directory.h"
 
 namespace cellar::host {
 
@@ -17,15 +16,6 @@ inline constexpr char kUnrunnableProgram[] = "\177ELF";
 
 class Scratch : public testing::Test {
  protected:
-  Scratch() {
-    std::string pattern = testing::TempDir() + "/cellar-XXXXXX";
-    root_ = std::filesystem::canonical(mkdtemp(pattern.data()));
-  }
-  ~Scratch() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
-
   std::string Path(const std::string& relative) const { return root_ / relative; }
 
   std::string Write(const std::string& relative, const std::string& text) const {
@@ -71,7 +61,7 @@ class Scratch : public testing::Test {
   }
 
  private:
-  std::filesystem::path root_;
+  const ScratchDirectory root_;
 };
 
 }  // namespace cellar::host

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/time/clock.h"
-#include "tests/own_memory.h"
+#include "tests/testing/own_memory.h"
 
 namespace cellar::host {
 namespace {

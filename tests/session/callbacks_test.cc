@@ -1,5 +1,5 @@
 // What a callback asks of the session that calls it.
-#include "tests/eval/calls_test.h"
+#include "tests/testing/calls_test.h"
 
 namespace cellar::host {
 namespace {

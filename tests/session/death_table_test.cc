@@ -2,8 +2,8 @@
 // says, and, by a file that the cell writes, how often the cell really ran.
 #include <csignal>
 
-#include "tests/eval/calls_test.h"
-#include "tests/sanitized.h"
+#include "tests/testing/calls_test.h"
+#include "tests/testing/sanitized.h"
 
 namespace cellar::host {
 namespace {

@@ -6,8 +6,9 @@
 
 #include <fstream>
 
-#include "tests/output/spill_testing.h"
-#include "tests/output/testing.h"
+#include "tests/testing/files.h"
+#include "tests/testing/scratch_directory.h"
+#include "tests/testing/spilling.h"
 
 namespace cellar::host {
 namespace {
@@ -34,6 +35,25 @@ wire::Display Text(std::string text, std::string id = "") {
   return {.kind = wire::DisplayKind::kDisplay,
           .data = {{.mime = "text/plain", .kind = wire::MimeKind::kText, .data = std::move(text)}},
           .display_id = std::move(id)};
+}
+
+wire::Display Update(std::string text, std::string id) {
+  wire::Display display = Text(std::move(text), std::move(id));
+  display.kind = wire::DisplayKind::kUpdate;
+  return display;
+}
+
+wire::Display Result(std::string text) {
+  wire::Display display = Text(std::move(text));
+  display.kind = wire::DisplayKind::kResult;
+  return display;
+}
+
+wire::Display Event() {
+  return {
+      .kind = wire::DisplayKind::kStatus,
+      .data = {
+          {.mime = wire::kStatusMime, .kind = wire::MimeKind::kJson, .data = R"({"op": "read"})"}}};
 }
 
 size_t AllocatedBytes() {
@@ -78,7 +98,7 @@ class OutputLogTest : public testing::Test {
     return FilesIn(directory_);
   }
 
-  TempDirectory temp_;
+  ScratchDirectory temp_;
   const std::string directory_ = temp_ / "artifacts";
   const ArtifactStore store_{directory_};
   Progress progress_;
@@ -305,6 +325,43 @@ TEST_F(OutputLogTest, MetadataAndIdsDoNotFillTheMemory) {
   const std::vector<CellOutput> outputs = OutputsOf(*log);
   ASSERT_THAT(outputs, SizeIs(3));
   EXPECT_EQ(outputs.back().text, "[further displays of this cell are not kept]\n");
+}
+
+TEST_F(OutputLogTest, ManyEventsTakeNothingFromDisplaysAndResult) {
+  auto log = NewLog();
+  log->AddDisplay(Text("0", "progress"));
+  for (int i = 1; i <= 1500; ++i) {
+    log->AddDisplay(Event());
+    log->AddDisplay(Update(std::to_string(i), "progress"));
+  }
+  log->AddDisplay(Text("shown"));
+  log->AddDisplay(Result("42"));
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  ASSERT_THAT(outputs, SizeIs(1 + 1000 + 1 + 1 + 1));
+  EXPECT_EQ(outputs[0].data.at(0).data, "1500");
+  EXPECT_EQ(outputs[1001].data.at(0).data, "shown");
+  EXPECT_EQ(outputs[1002].data.at(0).data, "42");
+  EXPECT_EQ(outputs[1003].data.at(0).data, R"({"op": "left_out", "events": 500})");
+}
+
+TEST_F(OutputLogTest, ManyDisplaysTakeNothingFromTheResultAndFromUpdates) {
+  auto log = NewLog();
+  for (int i = 0; i < 1500; ++i) log->AddDisplay(Text(std::to_string(i), std::to_string(i)));
+  log->AddDisplay(Update("new", "7"));
+  log->AddDisplay(Result("42"));
+  const std::vector<CellOutput> outputs = OutputsOf(*log);
+  ASSERT_THAT(outputs, SizeIs(1000 + 1 + 1));
+  EXPECT_EQ(outputs[7].data.at(0).data, "new");
+  EXPECT_EQ(outputs[1000].text, "[further displays of this cell are not kept]\n");
+  EXPECT_EQ(outputs[1001].data.at(0).data, "42");
+}
+
+TEST_F(OutputLogTest, AnEventIsNotTheOutputThatAClearWaitsFor) {
+  auto log = NewLog();
+  log->AddText(Stream::kStdout, "stays");
+  log->AddDisplay({.kind = wire::DisplayKind::kClear, .metadata = R"({"wait": true})"});
+  log->AddDisplay(Event());
+  EXPECT_EQ(OutputsOf(*log).at(0).text, "stays");
 }
 
 TEST_F(OutputLogTest, ADisplayOfVeryManyTypesIsCut) {

@@ -4,9 +4,9 @@
 
 #include <csignal>
 
-#include "tests/eval/calls_test.h"
-#include "tests/process_stat.h"
-#include "tests/sanitized.h"
+#include "tests/testing/calls_test.h"
+#include "tests/testing/process_stat.h"
+#include "tests/testing/sanitized.h"
 
 namespace cellar::host {
 namespace {
@@ -24,9 +24,10 @@ constexpr char kHold[] =
 class RegistryTest : public CallsTest {
  protected:
   void LetGo() { std::ofstream(directory_ / "go") << ""; }
-  absl::StatusOr<Standing> Branch(const std::string& id, const std::string& branch) {
+  absl::StatusOr<Standing> Branch(const std::string& id, const std::string& branch,
+                                  std::optional<uint32_t> before_cell = std::nullopt) {
     std::optional<absl::StatusOr<Standing>> branched;
-    registry_->Branch(id, {.id = branch},
+    registry_->Branch(id, {.before_cell = before_cell, .id = branch},
                       [&](absl::StatusOr<Standing> standing) { branched = std::move(standing); });
     RunUntil([&] { return branched.has_value(); });
     return branched.value_or(absl::DeadlineExceededError("no answer"));
@@ -212,6 +213,14 @@ TEST_F(RegistryTest, ASessionIsNotClosedToMakeRoomForItsOwnBranch) {
   Start({.max_sessions = 1});
   ASSERT_EQ(Value("a", "x = 1; x"), "1");
   EXPECT_THAT(Branch("a", "c").status().message(), HasSubstr("all are busy"));
+  EXPECT_EQ(Value("a", "x"), "1");
+}
+
+TEST_F(RegistryTest, NoSessionIsClosedForABranchThatCannotBeMade) {
+  Start({.max_sessions = 2});
+  ASSERT_EQ(Value("a", "x = 1; x"), "1");
+  ASSERT_EQ(Value("b", "x = 1; x"), "1");
+  EXPECT_THAT(Branch("b", "c", 99).status().message(), HasSubstr("no snapshot"));
   EXPECT_EQ(Value("a", "x"), "1");
 }
 

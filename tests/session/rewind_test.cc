@@ -1,5 +1,5 @@
 // Going back while something else is under way.
-#include "tests/eval/calls_test.h"
+#include "tests/testing/calls_test.h"
 
 namespace cellar::host {
 namespace {

@@ -1,7 +1,7 @@
 // What a disk that stands still does to the output of a session.
 #include "host/bridge/tool_set.h"
-#include "tests/eval/calls_test.h"
-#include "tests/output/spill_testing.h"
+#include "tests/testing/calls_test.h"
+#include "tests/testing/spilling.h"
 
 namespace cellar::host {
 namespace {

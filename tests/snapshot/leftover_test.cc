@@ -7,8 +7,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "tests/process_stat.h"
 #include "tests/snapshot/snapshot_test.h"
+#include "tests/testing/process_stat.h"
+#include "tests/testing/scratch_directory.h"
 
 namespace cellar::testing {
 namespace {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "tests/library/leftovers.h"
 #include "tests/snapshot/snapshot_test.h"
+#include "tests/testing/leftovers.h"
 
 namespace cellar::testing {
 namespace {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tests/snapshot/snapshot_test.h"
+#include "tests/testing/scratch_directory.h"
 
 namespace cellar::testing {
 namespace {

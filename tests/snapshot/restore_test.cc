@@ -7,9 +7,10 @@
 #include <string>
 
 #include "absl/strings/numbers.h"
-#include "tests/process_stat.h"
 #include "tests/snapshot/snapshot_test.h"
-#include "tests/worker/loop_session.h"
+#include "tests/testing/loop_session.h"
+#include "tests/testing/process_stat.h"
+#include "tests/testing/scratch_directory.h"
 
 namespace cellar::testing {
 namespace {

@@ -1,8 +1,8 @@
 // Going back to before a cell, on request.
 #include <string>
 
-#include "tests/library/leftovers.h"
 #include "tests/snapshot/snapshot_test.h"
+#include "tests/testing/leftovers.h"
 
 namespace cellar::testing {
 namespace {

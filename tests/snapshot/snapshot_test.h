@@ -1,7 +1,7 @@
 // A fixture whose sessions take a snapshot before every cell, so that no test depends on time.
 #pragma once
 
-#include "tests/worker/worker_test.h"
+#include "tests/testing/worker_test.h"
 
 namespace cellar::testing {
 

@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "host/wire/channel_messages.h"
-#include "tests/fuzz/decoder_target.h"
+#include "tests/testing/decoder_target.h"
 
 namespace cellar {
 namespace {

@@ -6,8 +6,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/testing/scratch_directory.h"
+#include "tests/testing/worker_test.h"
 #include "tests/worker/shown_outputs.h"
-#include "tests/worker/worker_test.h"
 
 namespace cellar::testing {
 namespace {

@@ -12,7 +12,7 @@
 #include "cellar/cellar.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/worker/worker_test.h"
+#include "tests/testing/worker_test.h"
 
 namespace cellar::testing {
 

@@ -5,8 +5,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/testing/worker_test.h"
 #include "tests/worker/shown_outputs.h"
-#include "tests/worker/worker_test.h"
 
 namespace cellar::testing {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/worker/worker_test.h"
+#include "tests/testing/worker_test.h"
 
 namespace cellar::testing {
 namespace {

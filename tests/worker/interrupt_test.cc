@@ -4,9 +4,10 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/moments.h"
-#include "tests/worker/loop_session.h"
-#include "tests/worker/worker_test.h"
+#include "tests/testing/loop_session.h"
+#include "tests/testing/moments.h"
+#include "tests/testing/scratch_directory.h"
+#include "tests/testing/worker_test.h"
 
 namespace cellar::testing {
 namespace {

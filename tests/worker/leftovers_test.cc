@@ -19,8 +19,9 @@
 #include "gtest/gtest.h"
 #include "host/base/fds.h"
 #include "host/base/process.h"
-#include "tests/process_stat.h"
-#include "tests/worker/worker_test.h"
+#include "tests/testing/process_stat.h"
+#include "tests/testing/scratch_directory.h"
+#include "tests/testing/worker_test.h"
 
 namespace cellar::testing {
 namespace {
@@ -218,8 +219,9 @@ TEST_F(KilledHostTest, LeavesNothingOfATemplateThatWasStopped) {
 }
 
 TEST_F(KilledHostTest, LeavesNothingOfAKeeperThatWasStoppedAndWhoseTemplateWasKilled) {
-  Start({"import os, signal, time\nos.kill(os.getppid(), signal.SIGSTOP)\n"
-         "print('ready\\n', end='')\ntime.sleep(1000)"});
+  Start(
+      {"import os, signal, time\nos.kill(os.getppid(), signal.SIGSTOP)\n"
+       "print('ready\\n', end='')\ntime.sleep(1000)"});
   ASSERT_EQ(kill(TemplateOf(holder_.pid), SIGKILL), 0);
   ExpectNothingLeft(1 + 2);
 }

@@ -1,6 +1,6 @@
 // Cells that take apart the library under the event loop: the next cell works, its variables are
 // there, and it says what had to be put back.
-#include "tests/worker/worker_test.h"
+#include "tests/testing/worker_test.h"
 
 namespace cellar::testing {
 namespace {

@@ -7,7 +7,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/worker/worker_test.h"
+#include "tests/testing/scratch_directory.h"
+#include "tests/testing/worker_test.h"
 
 namespace cellar::testing {
 namespace {
@@ -45,6 +46,25 @@ TEST_F(MagicsTest, ACommandThatIgnoresTheInterruptIsKilled) {
   CellOutcome outcome = cell.Join();
   EXPECT_EQ(outcome.status, CellStatus::kCancelled);
   EXPECT_EQ(outcome.state, StateAfter::kKept);
+}
+
+TEST_F(MagicsTest, ACommandThatIgnoresTheInterruptIsKilledAlsoWhenThatIsInterrupted) {
+  Run("import os, signal, threading, time\n"
+      "def interrupt_again():\n"
+      "    while not os.path.exists('pid'): time.sleep(0.01)\n"
+      "    time.sleep(0.2)\n"
+      "    os.kill(os.getpid(), signal.SIGINT)");
+  CellOutcome outcome =
+      Run("threading.Thread(target=interrupt_again).start()\n"
+          "try:\n"
+          "    !trap '' INT; echo $$ > pid; kill -INT $PPID; while :; do sleep 0.05; done\n"
+          "except KeyboardInterrupt:\n"
+          "    pass\n"
+          "try:\n"
+          "    os.kill(int(open('pid').read()), 0)\n"
+          "except ProcessLookupError:\n"
+          "    print('gone')");
+  EXPECT_EQ(outcome.stdout_text(), "gone\n");
 }
 
 TEST_F(MagicsTest, AnAssignedCommandGivesLinesTextAndReturnCode) {
@@ -151,7 +171,7 @@ TEST_F(MagicsTest, CapturesWhatACellShows) {
       "%%capture out\nimport sys\nprint('a')\n!echo b\nprint('c', file=sys.stderr)\ndisplay(5)\n6");
   EXPECT_EQ(outcome.outputs.size(), 0u);
   EXPECT_THAT(Run("out.stdout, out.stderr, out.outputs"),
-              ResultIs("('a\\nb\\n', 'c\\n', [{'text/plain': b'5'}, {'text/plain': b'6'}])"));
+              ResultIs("('a\\nb\\n', 'c\\n', [{'text/plain': '5'}, {'text/plain': '6'}])"));
   outcome = Run("out.show()");
   EXPECT_EQ(outcome.outputs.size(), 4u);
   EXPECT_EQ(outcome.stdout_text(), "a\nb\n");
@@ -161,6 +181,29 @@ TEST_F(MagicsTest, CapturesWhatACellShows) {
   EXPECT_THAT(Run("out.outputs"), ResultIs("[]"));
   EXPECT_TRUE(Run("%%capture\n").ok());
   EXPECT_THAT(TracebackOf("%%capture\n1/0"), HasSubstr("line 2, in <module>\n    1/0"));
+}
+
+TEST_F(MagicsTest, WhatWasCapturedIsDecoded) {
+  Run("%%capture out\ndisplay({'a': [1]})\ndisplay({'image/png': b'png'}, raw=True)");
+  EXPECT_THAT(Run("out.outputs[0]['application/json'], out.outputs[1].data['image/png']"),
+              ResultIs("({'a': [1]}, b'png')"));
+}
+
+TEST_F(MagicsTest, ClearsInACapturedCellClearWhatIsCaptured) {
+  Run("%%capture out\nprint('gone')\ndisplay(1)\nclear_output()\nprint('kept')\ndisplay(2)");
+  CellOutcome outcome = Run("print('before')\nout.show()\nout.outputs");
+  EXPECT_EQ(outcome.stdout_text(), "before\nkept\n");
+  EXPECT_THAT(outcome, ResultIs("[{'text/plain': '2'}]"));
+  Run("%%capture out\nprint('gone')\nclear_output(wait=True)\nprint('kept')");
+  EXPECT_THAT(Run("out.stdout"), ResultIs("'kept\\n'"));
+  Run("%%capture out\nprint('kept')\nclear_output(wait=True)");
+  EXPECT_THAT(Run("out.stdout"), ResultIs("'kept\\n'"));
+}
+
+TEST_F(MagicsTest, NamesOfHelpersAreTheShells) {
+  EXPECT_EQ(Run("!for log in a b; do echo $log; done").stdout_text(), "a\nb\n");
+  EXPECT_EQ(Run("!env=prod; echo $env $In").stdout_text(), "prod\n");
+  EXPECT_EQ(Run("log = 'mine'\n!echo $log {log}").stdout_text(), "mine mine\n");
 }
 
 TEST_F(MagicsTest, ScriptsRunInTheirShell) {

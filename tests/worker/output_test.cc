@@ -6,9 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/own_memory.h"
+#include "tests/testing/own_memory.h"
+#include "tests/testing/scratch_directory.h"
+#include "tests/testing/worker_test.h"
 #include "tests/worker/shown_outputs.h"
-#include "tests/worker/worker_test.h"
 
 namespace cellar::testing {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "host/base/process.h"
-#include "tests/worker/worker_test.h"
+#include "tests/testing/worker_test.h"
 
 namespace cellar::testing {
 namespace {

@@ -14,10 +14,11 @@
 #include "gtest/gtest.h"
 #include "host/session/launch.h"
 #include "host/session/session.h"
-#include "tests/library/leftovers.h"
-#include "tests/process_stat.h"
-#include "tests/worker/loop_session.h"
-#include "tests/worker/worker_test.h"
+#include "tests/testing/leftovers.h"
+#include "tests/testing/loop_session.h"
+#include "tests/testing/process_stat.h"
+#include "tests/testing/scratch_directory.h"
+#include "tests/testing/worker_test.h"
 
 namespace cellar::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/fuzz/decoder_target.h"
+#include "tests/testing/decoder_target.h"
 
 #include <cstdlib>
 #include <optional>

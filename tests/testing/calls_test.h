@@ -17,7 +17,8 @@
 
 #include "cellar/session_processes.h"
 #include "host/eval/call_service.h"
-#include "tests/output/testing.h"
+#include "host/session/registry.h"
+#include "tests/testing/scratch_directory.h"
 
 namespace cellar::host {
 
@@ -81,12 +82,11 @@ class CallsTest : public testing::Test {
 
   std::unique_ptr<Pending> Submit(Call call, CallObserver* observer = nullptr) {
     auto pending = std::make_unique<Pending>();
-    pending->id = service_->Submit(
-        std::move(call), observer,
-        [p = pending.get()](absl::StatusOr<CallResult> result) {
-          EXPECT_FALSE(p->result) << "a second result of one call";
-          p->result = std::move(result);
-        });
+    pending->id = service_->Submit(std::move(call), observer,
+                                   [p = pending.get()](absl::StatusOr<CallResult> result) {
+                                     EXPECT_FALSE(p->result) << "a second result of one call";
+                                     p->result = std::move(result);
+                                   });
     return pending;
   }
 
@@ -133,10 +133,10 @@ class CallsTest : public testing::Test {
   }
 
   SessionProcesses processes_;
-  TempDirectory directory_;
+  ScratchDirectory directory_;
   LaunchQuery query_;
   SpillWriter writer_;
-  ArtifactStore artifacts_{directory_ / "artifacts"};
+  ArtifactStore artifacts_{(directory_ / "artifacts").string()};
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<TemplatePool> templates_;
   std::unique_ptr<Launcher> launcher_;

@@ -1,5 +1,5 @@
 // A host::Session whose loop the test itself runs: for options and moments that the library does
-// not offer.
+// not offer. Measurements use it too.
 #pragma once
 
 #include <cstdlib>
@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "gtest/gtest.h"
 #include "host/base/event_loop.h"
 #include "host/session/launch.h"
 #include "host/session/session.h"
-#include "tests/worker/worker_test.h"
 
 namespace cellar::testing {
 
@@ -68,6 +68,9 @@ class LoopSession {
     if (!source.ok() || !(*source)->ready()) return {"the template has not started"};
     return (*source)->ready()->warnings;
   }
+
+  EventLoop& loop() { return *loop_; }
+  host::Session& session() { return *session_; }
 
  private:
   host::SessionOptions options_;

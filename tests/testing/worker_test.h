@@ -2,10 +2,6 @@
 // on.
 #pragma once
 
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,7 +19,8 @@
 #include "cellar/testing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/sanitized.h"
+#include "tests/testing/sanitized.h"
+#include "tests/testing/scratch_directory.h"
 
 namespace cellar::testing {
 
@@ -109,24 +106,6 @@ class StartedCell {
   Watcher watcher_;
   std::optional<absl::StatusOr<CellOutcome>> outcome_;
   std::thread thread_;
-};
-
-// A directory that is removed with all that is in it.
-class ScratchDirectory {
- public:
-  ScratchDirectory() : path_(std::filesystem::path(::testing::TempDir()) / "cellar-test-XXXXXX") {
-    std::string made = path_.string();
-    path_ = mkdtemp(made.data());
-  }
-  ~ScratchDirectory() { std::filesystem::remove_all(path_); }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-
-  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
 };
 
 // One host for each grace, for the whole program: each starts Python once.
