@@ -1,6 +1,7 @@
 #include "embed/output.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,10 +18,17 @@ namespace {
 constexpr int kRoomWaitMilliseconds = 50;
 // How often to look again when the host is in the middle of reading a pipe.
 constexpr int kPositionAttempts = 1000;
+constexpr int kQuickAttempts = 100;
 
 uint64_t Inode(int fd) {
   struct stat info;
   return fstat(fd, &info) == 0 ? info.st_ino : 0;
+}
+
+void MakeBlocking(int fd) {
+  const int flags = fcntl(fd, F_GETFL);
+  constexpr int kUnwanted = O_NONBLOCK | O_ASYNC;
+  if (flags >= 0 && (flags & kUnwanted) != 0) fcntl(fd, F_SETFL, flags & ~kUnwanted);
 }
 
 }  // namespace
@@ -55,13 +63,18 @@ wire::Position Output::CurrentPosition() const {
   wire::RingHeader& shared = memory_.header();
   wire::Position position;
   for (int attempt = 0; attempt < kPositionAttempts; ++attempt) {
+    if (attempt > kQuickAttempts) sched_yield();  // the host may want this processor
     uint32_t before = shared.pipes_generation.load(std::memory_order_seq_cst);
     position = {.ring = writer_.head(),
                 .out = shared.out_read.load(std::memory_order_seq_cst) + UnreadBytes(out_.get()),
                 .err = shared.err_read.load(std::memory_order_seq_cst) + UnreadBytes(err_.get())};
     uint32_t after = shared.pipes_generation.load(std::memory_order_seq_cst);
-    if (before == after && before % 2 == 0) break;
+    if (before == after && before % 2 == 0) return position;
   }
+  // The host has not come to count what it has read last. Rather too much than too little: it reads
+  // no further than to what there is.
+  position.out += wire::kMaxPipeRead;
+  position.err += wire::kMaxPipeRead;
   return position;
 }
 
@@ -112,6 +125,9 @@ void Output::Replace(int doorbell, int out, int err) {
 
 bool Output::RestoreDescriptors() {
   bool restored = false;
+  // Children would lose what they write while the host is busy. asyncio sets it, and so may they.
+  MakeBlocking(out_.get());
+  MakeBlocking(err_.get());
   if (Inode(STDOUT_FILENO) != out_inode_) restored |= dup2(out_.get(), STDOUT_FILENO) >= 0;
   if (Inode(STDERR_FILENO) != err_inode_) restored |= dup2(err_.get(), STDERR_FILENO) >= 0;
   if (fcntl(STDIN_FILENO, F_GETFD) < 0) {

@@ -1,6 +1,8 @@
 #include "host/eval/json_writer.h"
 
+#include "absl/strings/escaping.h"
 #include "host/base/json_text.h"
+#include "host/base/utf8.h"
 #include "host/output/printable.h"
 #include "nlohmann/json.hpp"
 
@@ -10,6 +12,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kIndent = 2;
+constexpr size_t kPieceBytes = 64u << 10;
 // How deep JSON from outside may be. Readers of the result have limits that are not much higher.
 constexpr size_t kMaxDepth = 128;
 
@@ -57,8 +60,31 @@ JsonWriter& JsonWriter::Key(std::string_view name) {
   return *this;
 }
 
+// In pieces: escaping makes several copies of what it gets.
 JsonWriter& JsonWriter::String(std::string_view text) {
-  return Token(WithUnwantedEscaped(JsonText(json(text))));
+  StartValue();
+  if (text.size() > kPieceBytes) text_.reserve(text_.size() + text.size() + 2);
+  text_ += '"';
+  while (!text.empty()) {
+    const size_t border =
+        text.size() <= kPieceBytes ? text.size() : Utf8BorderBefore(text, kPieceBytes);
+    const std::string_view piece = text.substr(0, border > 0 ? border : kPieceBytes);
+    const std::string quoted = WithUnwantedEscaped(JsonText(json(piece)));
+    text_.append(quoted, 1, quoted.size() - 2);
+    text.remove_prefix(piece.size());
+  }
+  text_ += '"';
+  return *this;
+}
+
+JsonWriter& JsonWriter::Base64(std::string_view bytes) {
+  const std::string text = absl::Base64Escape({bytes.data(), bytes.size()});
+  StartValue();
+  text_.reserve(text_.size() + text.size() + 2);
+  text_ += '"';
+  text_ += text;
+  text_ += '"';
+  return *this;
 }
 
 JsonWriter& JsonWriter::Number(int64_t number) { return Token(std::to_string(number)); }

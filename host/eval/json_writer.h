@@ -23,6 +23,7 @@ class JsonWriter {
 
   // Invalid UTF-8 is replaced; what a terminal would obey is escaped.
   JsonWriter& String(std::string_view text);
+  JsonWriter& Base64(std::string_view bytes);
   JsonWriter& Number(int64_t number);
   JsonWriter& Bool(bool value) { return Token(value ? "true" : "false"); }
   JsonWriter& Null() { return Token("null"); }

@@ -3,7 +3,6 @@
 #include <optional>
 #include <set>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "host/eval/transcript.h"
 
@@ -13,7 +12,7 @@ namespace {
 void WriteMimeEntry(const wire::MimeEntry& entry, JsonWriter& json) {
   switch (entry.kind) {
     case wire::MimeKind::kBytes:
-      json.String(absl::Base64Escape(entry.data));
+      json.Base64(entry.data);
       return;
     case wire::MimeKind::kJson:
       if (json.Json(entry.data)) return;

@@ -22,6 +22,9 @@ namespace cellar::wire {
 
 inline constexpr size_t kRingCapacity = 1u << 20;  // a power of two
 
+// The most that the host reads from a pipe before it says how much it has read.
+inline constexpr size_t kMaxPipeRead = 64u << 10;
+
 // Output streams as they stand in ring records and pipes.
 enum class StreamId : uint8_t { kStdout = 1, kStderr = 2 };
 

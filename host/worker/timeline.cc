@@ -73,7 +73,7 @@ absl::Status Timeline::DrainRingTo(uint64_t end) {
 uint64_t Timeline::EndOf(const PipeEnd& pipe) { return pipe.read + UnreadBytes(pipe.fd.get()); }
 
 void Timeline::DrainPipeTo(PipeEnd& pipe, uint64_t offset) {
-  std::array<char, kChunkSize> buffer;
+  std::array<char, wire::kMaxPipeRead> buffer;
   while (pipe.read < offset && !pipe.at_end) {
     // Odd while bytes are in neither count: the worker adds what we have read to what the pipe
     // still holds.

@@ -7,8 +7,6 @@ import os
 from io import StringIO
 from stat import S_ISREG
 
-from cellar_runtime import untrusted
-
 MAX_FILE_BYTES = 16 << 20
 
 _stat = os.stat
@@ -23,10 +21,9 @@ def register(name: str, text: str) -> None:
         lines[-1] += "\n"  # as in linecache; traceback would place the carets wrongly otherwise
     entry = (len(text), None, lines, name)
     _sources[name] = entry
-    try:
-        linecache.cache[name] = entry
-    except untrusted.FAILURES:  # a cell has replaced it; tracebacks are then without lines
-        pass
+    if type(getattr(linecache, "cache", None)) is not dict:  # a cell has replaced it
+        linecache.cache = dict(_sources)
+    linecache.cache[name] = entry
 
 
 def forget() -> None:

@@ -2,10 +2,13 @@
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import asyncio
+import sys
 
 import _cellar
+from cellar_runtime import stack
 
 _current_task, _leave_task = asyncio.current_task, asyncio.tasks._leave_task
+_getframe = sys._getframe
 _Task = asyncio.Task  # made without the loop's factory, which cells may set
 _take_pending_interrupt = _cellar.take_pending_interrupt
 
@@ -40,7 +43,9 @@ class CellTask:
         """Called on the main thread when the running cell is interrupted while other code runs. See interrupts.h."""
         task = self.current
         if task is None:
-            return False
+            # On the way to a plain cell's code, or from it. What a cell has left there ends, like a __del__ that blocks;
+            # the runner itself does not.
+            return insist and not stack.is_own(_getframe(1))
         self._loop.call_soon_threadsafe(self._cancel_parked, task)
         # Insisting: whatever keeps the loop busy is in the way, unless it is the runner finishing the cell.
         return insist and _current_task(self._loop) is not task

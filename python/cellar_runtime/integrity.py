@@ -58,9 +58,7 @@ class Integrity:
 
     def renew_stdin(self) -> None:
         """Before each cell."""
-        try:
-            self.stdin.renew()
-        except Exception:  # a cell has taken it apart
+        if not Stdin.renew(self.stdin):  # a cell has taken it apart
             self.stdin = Stdin()
             self.stdin.ask = self._ask
 
@@ -185,19 +183,29 @@ class Integrity:
         self._repaired_since += shortened(self._loop_parts.put_back() + self._library.put_back_names())
 
     def _restore_streams(self, repaired):
+        replaced = self._put_streams_in_place()
+        # Only now: a stream that a cell has put around the buffer of ours closes that when it goes.
         if not _is_whole_stream(self._stdout):
             self._stdout = make_stream(1)
         if not _is_whole_stream(self._stderr):
             self._stderr = make_stream(2)
+        replaced |= self._put_streams_in_place()
+        repaired += (f"sys.{name}" for name in ("stdin", "stdout", "stderr") if name in replaced)
         for name, stream in (("stdin", self.stdin), ("stdout", self._stdout), ("stderr", self._stderr)):
-            if SYS.get(name) is not stream:
-                SYS[name] = SYS[f"__{name}__"] = stream
-                repaired.append(f"sys.{name}")
             for method in ("write", "flush"):
                 if stream.__dict__.pop(method, None) is not None:
                     repaired.append(f"sys.{name}.{method}")
         if display.end_redirection():  # of a cell that was interrupted just as it began to capture
             repaired.append("display")
+
+    def _put_streams_in_place(self):
+        """The names of those that were not."""
+        replaced = set()
+        for name, stream in (("stdin", self.stdin), ("stdout", self._stdout), ("stderr", self._stderr)):
+            if SYS.get(name) is not stream:
+                SYS[name] = SYS[f"__{name}__"] = stream
+                replaced.add(name)
+        return replaced
 
 
 def _is_of_pdb(handler):

@@ -169,7 +169,7 @@ def listen_again(loop) -> bool:
                 and not loop._closed and loop._thread_id == _HOME and _running_loop() is loop):
             # Attributes that were not there are a cell's, and may hide methods.
             return len(loop.__dict__) + len(selector.__dict__) != loop._attributes and loop._drop_overrides()
-    except Exception:  # of what stands in the place of a part
+    except BaseException:  # of what stands in the place of a part
         pass
     _mend(loop)
     loop._thread_id = _HOME

@@ -17,10 +17,15 @@ MAX_REPEATS = 3  # of one frame in a row, as in Python's own tracebacks
 _OWN_CODE = ("<frozen cellar_runtime", "<frozen cellar_prelude")
 
 
+def is_own(frame) -> bool:
+    """Whether it is one of cellar's own code."""
+    return frame.f_code.co_filename.startswith(_OWN_CODE)
+
+
 def visible_frames(tb: TracebackType | None):
     """The traceback's entries outside cellar's own code."""
     while tb is not None:
-        if not tb.tb_frame.f_code.co_filename.startswith(_OWN_CODE):
+        if not is_own(tb.tb_frame):
             yield tb
         tb = tb.tb_next
 

@@ -30,10 +30,15 @@ class Stdin(io.TextIOBase, metaclass=FixedClass):
     encoding = "utf-8"
     errors = "strict"
 
-    def renew(self):
-        """Before each cell: nobody has tried yet, and what another cell left of its line is not for this one."""
+    def renew(self) -> bool:
+        """Before each cell: nobody has tried yet, and what another cell left of its line is not for this one. False when a
+        cell has replaced a part of it; none of that is called."""
         self.requested = False
-        self.buffer.rest = b""
+        buffer = self.__dict__.get("buffer")
+        if type(buffer) is not _Bytes or "renew" in self.__dict__:
+            return False
+        buffer.rest = b""
+        return True
 
     def ask_line(self, hidden=False):
         line = self.ask(hidden)

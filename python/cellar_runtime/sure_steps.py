@@ -26,8 +26,8 @@ class SureSteps:
         except BaseException as error:
             if _was_interrupted() or _unaudited(self._is_sound, error):
                 raise
-        self._integrity.restore_for_runtime()
         try:
+            self._integrity.restore_for_runtime()
             self.announce_repairs(cell)
             return _unaudited(step, cell, *args)
         except BaseException as error:

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "nlohmann/json.hpp"
+
 namespace cellar::host {
 namespace {
 
@@ -74,6 +76,20 @@ TEST(JsonWriterTest, RefusesJsonThatIsTooDeep) {
   EXPECT_EQ(Embedded(Nested(128)), "[" + Nested(128) + "]");
   EXPECT_EQ(Embedded(Nested(129)), "[\"refused\"]");
   EXPECT_EQ(Embedded(std::string(10'000'000, '[')), "[\"refused\"]");
+}
+
+TEST(JsonWriterTest, ALongTextIsTheSameInPieces) {
+  std::string text = "x";
+  while (text.size() < 300'000) text += "é\"\n\u202e𝄞";
+  text += "\xff";
+  std::string invalid(200'000, '\x80');
+  JsonWriter json(/*pretty=*/false);
+  json.BeginArray().String(text).String(invalid).Base64("\xff\xfe").EndArray();
+  const nlohmann::json parsed = nlohmann::json::parse(json.Take());
+  text.pop_back();
+  EXPECT_EQ(parsed[0], text + "\uFFFD");
+  EXPECT_EQ(parsed[1].get<std::string>().size(), 3 * invalid.size());
+  EXPECT_EQ(parsed[2], "//4=");
 }
 
 }  // namespace

@@ -52,12 +52,12 @@ TEST_F(MagicsTest, ACommandThatIgnoresTheInterruptIsKilledAlsoWhenThatIsInterrup
   Run("import os, signal, threading, time\n"
       "def interrupt_again():\n"
       "    while not os.path.exists('pid'): time.sleep(0.01)\n"
-      "    time.sleep(0.2)\n"
+      "    time.sleep(0.4)\n"
       "    os.kill(os.getpid(), signal.SIGINT)");
   CellOutcome outcome =
       Run("threading.Thread(target=interrupt_again).start()\n"
           "try:\n"
-          "    !trap '' INT; echo $$ > pid; kill -INT $PPID; while :; do sleep 0.05; done\n"
+          "    !trap '' INT; echo $$ > pid; sleep 0.2; kill -INT $PPID; while :; do sleep 0.05; done\n"
           "except KeyboardInterrupt:\n"
           "    pass\n"
           "try:\n"

@@ -315,16 +315,25 @@ TEST_F(OutputTest, AStreamThatACellReplacedClosedOrRemovedIsPutBackAndSaid) {
         Case{"import os\nos.close(1)", "file descriptors"},
         Case{"os.closerange(0, 3)", "file descriptors"},
         Case{"os.dup2(os.open('/dev/null', os.O_WRONLY), 2);", "file descriptors"},
+        Case{"sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')", "sys.stdout"},
         Case{"sys.stdin = None", "sys.stdin"}}) {
     Run(broken.code);
     CellOutcome next =
-        Run("import sys\nprint('works')\nprint('too', file=sys.stderr)\nimport os\nos.system('echo "
+        Run("import sys\nprint('works', flush=True)\nprint('too', file=sys.stderr)\nimport os\nos.system('echo "
             "child');");
     EXPECT_THAT(next, Prints("works\nchild\n")) << broken.code;
     EXPECT_EQ(next.stderr_text(), "too\n") << broken.code;
     EXPECT_THAT(next.notices, ElementsAre(HasSubstr(broken.said))) << broken.code;
     EXPECT_THAT(Run("1").notices, IsEmpty()) << broken.code;
   }
+}
+
+TEST_F(OutputTest, ChildrenLoseNothingAfterACellThatMadeTheDescriptorsNonBlocking) {
+  ASSERT_TRUE(Run("import os\nos.set_blocking(1, False)").ok());
+  const CellOutcome outcome = Run("os.system('seq 1 100000; echo END')");
+  EXPECT_THAT(outcome, ResultIs("0"));
+  EXPECT_THAT(outcome.stdout_text(), EndsWith("100000\nEND\n"));
+  EXPECT_EQ(outcome.stderr_text(), "");
 }
 
 TEST_F(OutputTest, AStreamThatCannotBeFlushedIsNoErrorOfTheCell) {

@@ -663,3 +663,65 @@ Odd()
 
 # %% LongDisplayId | fails | says "1000 are allowed"
 display(1, display_id='x' * 10**6)
+
+# %% StdinRenewExits | completes
+import sys
+sys.stdin.renew = sys.exit
+
+# %% StdinRenewBlocks | completes | time-out 2000 ms
+import sys, time
+sys.stdin.renew = lambda: time.sleep(987)
+
+# %% StdinBufferInterrupts | completes
+import sys
+class Buffer:
+    def __setattr__(self, name, value): raise KeyboardInterrupt
+sys.stdin.buffer = Buffer()
+
+# %% LinecacheBlocks | completes | time-out 2000 ms
+import linecache, time
+class Cache(dict):
+    def __setitem__(self, name, value): time.sleep(987)
+linecache.cache = Cache()
+
+# %% LinecacheRaises | completes
+import linecache
+class Failure(BaseException): pass
+class Cache(dict):
+    def __setitem__(self, name, value): raise Failure
+    get = __getitem__ = __contains__ = __setitem__
+linecache.cache = Cache()
+
+# %% LinecacheDeleted | completes
+import linecache
+del linecache.cache
+
+# %% LoopSocketExits | completes
+import asyncio, sys
+class Socket:
+    def fileno(self): sys.exit(3)
+asyncio.get_running_loop()._ssock = Socket()
+
+# %% LoopThreadInterrupts | completes
+import asyncio
+class Thread:
+    def __eq__(self, other): raise KeyboardInterrupt
+asyncio.get_running_loop()._thread_id = Thread()
+
+# %% WrappedStdout | completes
+import io, sys
+sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')
+
+# %% NonBlockingOutput | completes
+import os
+os.set_blocking(1, False)
+os.set_blocking(2, False)
+
+# %% ErrorWithABlockingDel | fails | says "work failed"
+import time
+class Connection:
+    def __del__(self): time.sleep(987)
+def work():
+    connection = Connection()
+    raise ValueError('work failed')
+work()
