@@ -1,5 +1,5 @@
-// What the sessions of a Host are opened with: its options and what was found for them, once, when it
-// started. Starts nothing.
+// What the sessions of a Host are opened with: its options, and what was found for them once, when
+// it started. Starts nothing.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What all messages have in common beside their types: the frame that carries them. The messages themselves stand in a file for each conversation, as
-// PROTOCOL.md describes them:
+// What all messages have in common beside their types: the frame that carries them. The messages
+// themselves stand in a file for each conversation, as PROTOCOL.md describes them:
 //   channel_messages.h   host <-> worker, frames on the channel
 //   bridge_messages.h    host <-> worker, frames on lines
 //   copy_messages.h      host <-> worker or snapshot, frames on the channel
