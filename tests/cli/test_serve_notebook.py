@@ -173,7 +173,7 @@ class Runs(ServedNotebookTest):
                           "    display({'before': 1}); print('shown')\n"
                           "task = asyncio.ensure_future(late())\nNone", session="s")
         os.mkdir(gate)
-        self.assertEqual(self.client.next_frame("w", "stdout")["text"], "shown\n")
+        self.assertEqual(self.client.printed("w", until="\n"), "shown\n")
         self.make("print('own')")
         self.assertEqual(self.ask("run", session="s")["status"], "ok")
         self.assertEqual([output["output_type"] for output in self.cells()[0]["outputs"]], ["stream"])
