@@ -11,6 +11,9 @@
 namespace cellar::host {
 namespace {
 
+// From the end of a session's worker until its keeper has been reaped, and counts no more.
+constexpr absl::Duration kReapTime = absl::Milliseconds(50);
+
 // Calls `done` when the last of its copies is gone.
 class Barrier {
  public:
@@ -133,7 +136,9 @@ void SessionRegistry::Evict(OpenSession& open, std::string reason, EventLoop::Ta
 
 // A worker could not be started: what idle sessions hold may be enough.
 void SessionRegistry::Relieve(const Session* asking, EventLoop::Task done) {
-  const Barrier barrier([this, done = std::move(done)]() mutable { loop_.Post(std::move(done)); });
+  const Barrier barrier([this, done = std::move(done)]() mutable {
+    loop_.After(kReapTime, std::move(done));
+  });
   for (OpenSession& open : sessions_) {
     if (!open.idle() || open.session.get() == asking) continue;
     Evict(open,
