@@ -7,12 +7,14 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cellar::embed {
 namespace {
 
 bool g_has_timer_create = false;  // a cell has looked timer_create(2) up
+bool g_stopped_any = false;
 
 // Those of POSIX, of which only the kernel knows all. Whether there were any.
 bool DeleteTimers() {
@@ -36,15 +38,17 @@ void NoteTimers(PyObject* looked_up) {
       PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(looked_up, 1), "timer_create") == 0;
 }
 
-bool StopTimers() {
-  bool had_any = DeleteTimers();
+void StopTimers() {
+  g_stopped_any |= DeleteTimers();
   for (int timer : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
     const itimerval stopped = {};
     itimerval before = {};
     setitimer(timer, &stopped, &before);
-    had_any |= timerisset(&before.it_value);
+    // One that repeats has no time left between going off and its signal.
+    g_stopped_any |= timerisset(&before.it_value) || timerisset(&before.it_interval);
   }
-  return had_any;
 }
+
+bool TakeStoppedTimers() { return std::exchange(g_stopped_any, false); }
 
 }  // namespace cellar::embed

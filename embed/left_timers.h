@@ -9,7 +9,11 @@ namespace cellar::embed {
 // from now on.
 void NoteTimers(PyObject* looked_up);
 
-// Stops all of this process, also those of setitimer(2). Whether there were any.
-bool StopTimers();
+// Stops all of this process, also those of setitimer(2).
+void StopTimers();
+
+// Whether any were stopped since this was last asked. A question of its own: the handler of a timer
+// that has just gone off raises where StopTimers() returns to.
+bool TakeStoppedTimers();
 
 }  // namespace cellar::embed

@@ -121,6 +121,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("expect_other_writers", [] { Worker().output.ExpectOtherWriters(true); });
   m.def("linger", &Linger);
   m.def("stop_timers", &StopTimers);
+  m.def("take_stopped_timers", &TakeStoppedTimers);
   m.def("begin_cell", &BeginCellInWorker);
   m.def("end_cell", &EndCell);
   m.def("was_interrupted", &CellWasInterrupted);

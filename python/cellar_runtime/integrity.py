@@ -68,9 +68,13 @@ class Integrity:
             _set_switch_interval(_USUAL_SWITCH_INTERVAL)
             self._repaired_since.append("sys.setswitchinterval")
 
-    def stop_timers(self) -> bool:
-        """After each cell: those that it has left running. Whether there were any."""
-        return left_timers.stop()
+    def stop_timers(self) -> None:
+        """After each cell: those that it has left running."""
+        left_timers.stop()
+
+    def take_stopped_timers(self) -> bool:
+        """Whether there were any."""
+        return left_timers.take_stopped()
 
     def restore(self) -> list[str]:
         """Repairs, and names what had to be repaired."""

@@ -6,19 +6,25 @@ import functools
 
 import _cellar
 
-_stop_timers = _cellar.stop_timers
+_stop_timers, _take_stopped_timers = _cellar.stop_timers, _cellar.take_stopped_timers
 _dump_later, _cancel_dump = faulthandler.dump_traceback_later, faulthandler.cancel_dump_traceback_later
 _dumps_later = False  # faulthandler does not tell
+_cancelled = False  # such a dump, since anybody asked
 
 
-def stop() -> bool:
-    """Whether there were any."""
-    global _dumps_later
-    had_any = _stop_timers()
+def stop() -> None:
+    global _dumps_later, _cancelled
+    _stop_timers()
     if _dumps_later:
         _cancel_dump()
-        _dumps_later, had_any = False, True
-    return had_any
+        _dumps_later, _cancelled = False, True
+
+
+def take_stopped() -> bool:
+    """Whether any were stopped since this was last asked."""
+    global _cancelled
+    had_dump, _cancelled = _cancelled, False
+    return _take_stopped_timers() or had_dump
 
 
 @functools.wraps(_dump_later)

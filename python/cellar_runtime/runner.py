@@ -43,7 +43,6 @@ class Runner:
         self._surely = self._steps.take
         self._refusal = None  # why the next cell cannot run
         self._unfinished = None  # the running cell
-        self._had_timers = False  # when it ended
 
     def forget(self) -> None:
         """Nothing of the cells so far is left."""
@@ -129,7 +128,7 @@ class Runner:
     def _fail(self, cell, error):
         """Sends the error; returns the cell's status."""
         _relax_memory()  # or nothing of what follows may be possible
-        self._had_timers |= self._integrity.stop_timers()  # before anything else: see execute
+        self._integrity.stop_timers()  # before anything else: see execute
         return cell_errors.report(cell, error, self._integrity)
 
     def _finish(self, cell, status):
@@ -137,7 +136,7 @@ class Runner:
         if _is_forked_child():
             _exit(0)
         try:
-            self._had_timers |= self._integrity.stop_timers()
+            self._integrity.stop_timers()
             if listen_again(self._loop):
                 self._integrity.wakeup_fd = self._loop.wakeup_fd()
                 self._integrity.note_repair("the event loop")
@@ -149,8 +148,7 @@ class Runner:
         except BaseException as error:
             if status == _OK:
                 status = cell_errors.report(cell, error, self._integrity)
-        if self._had_timers:
-            self._had_timers = False
+        if self._integrity.take_stopped_timers():
             _cellar.send_notice(cell, "a timer that was left running (signal.alarm, signal.setitimer, timer_create, "
                                 "faulthandler.dump_traceback_later) was stopped")
         self._unfinished = None
