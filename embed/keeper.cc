@@ -31,7 +31,7 @@ class Keeper {
   Keeper(pid_t worker, UniqueFd host, int host_alive)
       : worker_(worker), host_(std::move(host)), host_alive_(host_alive) {}
 
-  void Run() {
+  void Run(absl::FunctionRef<void()> begin) {
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
@@ -40,9 +40,10 @@ class Keeper {
     KeepProcOpen();
     ContinueWhenSocketStirs(host_.get());
     if (!SayHello()) {
-      kill(worker_, SIGKILL);  // or it would run the cell that waits in its channel
-      _exit(1);                // the host sees the socket's end
+      kill(worker_, SIGKILL);
+      _exit(1);  // the host sees the socket's end
     }
+    begin();
     while (Serve()) {
     }
     if (worker_ != 0) EndWorker();
@@ -120,7 +121,7 @@ class Keeper {
     return kept;
   }
 
-  // False when a cell has taken this process's right to open files.
+  // False when this process may not open files; a cell can see to that.
   bool SayHello() {
     absl::StatusOr<UniqueFd> worker = OpenPidfd(worker_);
     absl::StatusOr<UniqueFd> keeper = OpenPidfd(getpid());
@@ -270,10 +271,10 @@ void LeaveFiles() {
   (void)!chdir("/");
 }
 
-void RunKeeper(pid_t worker, UniqueFd host, int host_alive) {
+void RunKeeper(pid_t worker, UniqueFd host, int host_alive, absl::FunctionRef<void()> begin) {
   prctl(PR_SET_NAME, wire::kKeeperName);
   ContinueWhenParentDies();
-  Keeper(worker, std::move(host), host_alive).Run();
+  Keeper(worker, std::move(host), host_alive).Run(begin);
   // The keeper of its origin has no socket any more when it only waits for branches to end, and may
   // have been stopped.
   kill(getppid(), SIGCONT);

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "absl/functional/function_ref.h"
 #include "host/base/unique_fd.h"
 
 namespace cellar::embed {
@@ -13,8 +14,10 @@ namespace cellar::embed {
 void LeaveFiles();
 
 // Runs until the worker, its snapshots and everything they started is gone, and until sessions that
-// branched off are over too; never returns. `host` is the keeper's
-// socket, `host_alive` a pidfd of the host. The worker must not have been reaped.
-[[noreturn]] void RunKeeper(pid_t worker, UniqueFd host, int host_alive);
+// branched off are over too; never returns. `host` is the keeper's socket, `host_alive` a pidfd of
+// the host. The worker must not have been reaped. `begin` lets it go: not before the host knows of
+// both, because what a cell does to its keeper must not hit one that is half made.
+[[noreturn]] void RunKeeper(pid_t worker, UniqueFd host, int host_alive,
+                            absl::FunctionRef<void()> begin);
 
 }  // namespace cellar::embed

@@ -112,7 +112,8 @@ int main(int argc, char** argv) {
   if (std::optional<int> worker = embed::NumberOf(embed::kKeeperOption, argc, argv)) {
     embed::ResetSignals();
     embed::LeaveFiles();
-    embed::RunKeeper(*worker, *std::move(control), host_alive->get());
+    // Its worker is a copy: the host sends it no cell before it is ready.
+    embed::RunKeeper(*worker, *std::move(control), host_alive->get(), [] {});
   }
   std::optional<int> again = embed::NumberOf(embed::kStartFdOption, argc, argv);
   std::optional<wire::Start> start =

@@ -43,6 +43,12 @@ std::vector<UniqueFd> ReceiveFds(UniqueFd socket, size_t count) {
   return std::move((*message)->fds);
 }
 
+bool HasEnded(pid_t child) {
+  siginfo_t info = {};
+  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         info.si_pid != 0;
+}
+
 UniqueFd TakeKeeperFd(std::vector<UniqueFd>& fds) {
   UniqueFd keeper = std::move(fds[wire::kKeeperFd]);
   fds.pop_back();
@@ -202,19 +208,25 @@ class Template {
     UniqueFd host = TakeKeeperFd(received);
     if (worker > 0) kill(worker, SIGCONT);  // it may have been stopped too
     // Should the worker be gone, there is time for another.
-    if (worker < 0 || !SendFds(ours.get(), received))
-      BeKeeper(std::move(received), std::move(host));
-    received.clear();
-    ours.reset();
-    Keep(worker, std::move(host));
+    if (worker < 0 || HasEnded(worker)) BeKeeper(std::move(received), std::move(host));
+    Keep(worker, std::move(host), [&] {
+      SendFds(ours.get(), received);
+      received.clear();
+      ours.reset();
+    });
   }
 
   [[noreturn]] void BeKeeper(std::vector<UniqueFd> fds, UniqueFd host) {
-    pid_t worker = fork();
+    absl::StatusOr<std::pair<UniqueFd, UniqueFd>> birth = MakeSocketPair(SOCK_SEQPACKET);
+    pid_t worker = birth.ok() ? fork() : -1;
     if (worker == 0) {
       host.reset();
       host_alive_.reset();
-      RunWorker([&] { return std::move(fds); });
+      birth->first.reset();
+      RunWorker([&] {
+        ReceiveFds(std::move(birth->second), 0);
+        return std::move(fds);
+      });
     }
     if (worker < 0) {
       (void)wire::SendControl(host.get(), wire::ForkFailed{.error = errno});
@@ -223,12 +235,16 @@ class Template {
     // 4. Only the worker may hold the other ends of the host's sockets and pipes, and of the
     // template's log.
     fds.clear();
-    Keep(worker, std::move(host));
+    birth->second.reset();
+    Keep(worker, std::move(host), [&] {
+      SendFds(birth->first.get(), {});
+      birth->first.reset();
+    });
   }
 
-  [[noreturn]] void Keep(pid_t worker, UniqueFd host) {
+  [[noreturn]] void Keep(pid_t worker, UniqueFd host, absl::FunctionRef<void()> begin) {
     LeaveFiles();
-    RunKeeper(worker, std::move(host), host_alive_.get());
+    RunKeeper(worker, std::move(host), host_alive_.get(), begin);
   }
 
   void ReapKeepers(int signals) {
