@@ -15,8 +15,8 @@ void LeaveFiles();
 
 // Runs until the worker, its snapshots and everything they started is gone, and until sessions that
 // branched off are over too; never returns. `host` is the keeper's socket, `host_alive` a pidfd of
-// the host. The worker must not have been reaped. `begin` lets it go: not before the host knows of
-// both, because what a cell does to its keeper must not hit one that is half made.
+// the host. The worker must not have been reaped. `begin` lets it go: not before the host has been
+// told of both, because what a cell does to its keeper must not hit one that is half made.
 [[noreturn]] void RunKeeper(pid_t worker, UniqueFd host, int host_alive,
                             absl::FunctionRef<void()> begin);
 
