@@ -230,3 +230,6 @@ for fd in os.listdir('/proc/self/fd'):
     except OSError: pass
 for _ in range(20): print('x' * 200_000)
 5
+
+# %% LongDisplayId | fails | says "1000 are allowed"
+display(1, display_id='x' * 10**6)
