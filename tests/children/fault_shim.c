@@ -6,6 +6,8 @@
 //   CELLAR_FAULT_AT=NAME:N     the N-th of those calls of that name fails with the error that is usual for it
 //   CELLAR_FAULT_ALLOCATORS=0  but not those by which an allocator gets its memory
 //   CELLAR_FAULT_SHORT=1       reads and writes of streams move half of what they could
+//   CELLAR_FAULT_SLOW=NAME     processes of that name lose their processor for a while whenever they fork, open a process or
+//                              a signal's descriptor, or send a message
 //   CELLAR_FAULT_CLOCK=1       the system's clock jumps an hour forth and back with each look at it
 // clang-format on
 //
@@ -25,6 +27,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -39,6 +42,7 @@
 
 #define MOST_PARTS 8  // of a message
 #define MOST_KINDS 32
+#define SLOW_NANOSECONDS 20000000
 
 // As the file has it.
 struct Kind {
@@ -52,6 +56,7 @@ static unsigned long fails_at;
 static int spares_allocators;
 static int is_short;
 static int is_clock;
+static const char* slow;  // a name, or null
 
 static unsigned long Packed(const char* name, size_t length) {
   unsigned long packed = 0;
@@ -84,6 +89,7 @@ __attribute__((constructor)) static void Begin(void) {
   spares_allocators = getenv("CELLAR_FAULT_ALLOCATORS") != NULL;
   is_short = getenv("CELLAR_FAULT_SHORT") != NULL;
   is_clock = getenv("CELLAR_FAULT_CLOCK") != NULL;
+  slow = getenv("CELLAR_FAULT_SLOW");
   int fd = file ? (open)(file, O_RDWR | O_CLOEXEC) : -1;
   if (fd >= 0) {
     void* memory = (mmap)(NULL, sizeof(own), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -111,6 +117,13 @@ static int FailsIn(const char* function, int error) {
   if (name != fails_in || number != fails_at) return 0;
   errno = error;
   return 1;
+}
+
+static void Linger(void) {
+  char name[16] = {0};
+  const struct timespec while_away = {.tv_nsec = SLOW_NANOSECONDS};
+  if (slow && prctl(PR_GET_NAME, name) == 0 && strcmp(name, slow) == 0)
+    nanosleep(&while_away, NULL);
 }
 
 int socket(int domain, int type, int protocol) {
@@ -166,12 +179,16 @@ long syscall(long number, ...) {
   va_start(rest, number);
   for (int i = 0; i < 6; ++i) argument[i] = va_arg(rest, long);
   va_end(rest);
-  if (number == SYS_pidfd_open && Fails(EMFILE)) return -1;
+  if (number == SYS_pidfd_open) {
+    Linger();
+    if (Fails(EMFILE)) return -1;
+  }
   return next(number, argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]);
 }
 
 int signalfd(int fd, const sigset_t* mask, int flags) {
   NEXT(signalfd);
+  Linger();
   return Fails(EMFILE) ? -1 : next(fd, mask, flags);
 }
 
@@ -222,6 +239,7 @@ void* mmap(void* address, size_t length, int protection, int flags, int fd, off_
 
 pid_t fork(void) {
   NEXT(fork);
+  Linger();
   return Fails(EAGAIN) ? -1 : next();
 }
 
@@ -351,6 +369,7 @@ ssize_t recvmsg(int fd, struct msghdr* message, int flags) {
 
 ssize_t sendmsg(int fd, const struct msghdr* message, int flags) {
   NEXT(sendmsg);
+  Linger();
   const size_t size = SizeOf(message), moved = ShortWrite(fd, size);
   // A small message that is not to wait is taken whole or not at all, as Linux has it.
   if (moved == size || message->msg_iovlen > MOST_PARTS || (flags & MSG_DONTWAIT))

@@ -1,5 +1,6 @@
 """Every call by which host, template and keeper acquire something is made to fail once, in a fixed piece of work: it ends
-with success or a clear error, and never with a hang, a crash or something left behind; what comes after it succeeds.
+with success or a clear error, and never with a hang, a crash or something left behind; what comes after it succeeds. Where
+reads and writes are short, clocks jump and processes are slow, all of it succeeds.
 
 CELLAR_FAULT_POINTS says how many of the calls are tried, of each kind in turn; "all" for each, but no more than a hundred
 of a kind. The draw is another one each time; with the CELLAR_FAULT_SEED that is printed it is made again.
@@ -12,7 +13,7 @@ import shutil
 import sys
 import unittest
 
-from fault_test import FRESH, LISTED, OLD, SCENARIO, FaultTest
+from fault_test import FRESH, LISTED, OLD, SCENARIO, FaultTest, run
 from program import DEADLINE_S
 
 SHIM = os.environ["CELLAR_FAULT_SHIM"]
@@ -124,6 +125,26 @@ class Faults(FaultTest):
                         self.assertTrue(0 <= cell["duration_ms"] < 60_000, cell)
                 for session in answers[LISTED]["sessions"]:
                     self.assertTrue(0 <= session["idle_s"] < 60, session)
+
+    def test_processes_may_be_slow(self):
+        for name in ("cellar-template", "cellar-spare", "cellar-keeper", "cellar-worker", "cellar-snap"):
+            with self.subTest(name):
+                self.check_everything_goes_well("worker", slow=name)
+
+    def test_the_first_cells_may_do_to_a_slow_keeper_what_they_want(self):
+        stops = "import os, signal; os.kill(os.getppid(), signal.SIGSTOP)"
+        takes_files = "import os, resource; resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (0, 0))"
+        client = self.serve(env=self.faulty("worker", slow="cellar-keeper"))
+        for number, request in enumerate([run("s", "x = 1", stops), run("s", "import os; os._exit(3)"),
+                                          run("s", stops, "x"), {"type": "branch", "session": "s", "new_session": "t"},
+                                          run("t", stops, "x"), {"type": "reset", "session": "s"},
+                                          run("s", stops, "6 * 7"), run("u", "x = 1", takes_files), run("u", "x")]):
+            client.send(id=number, **request)
+            answer = client.done(number)
+            self.assertEqual(answer["status"], "error" if number == 1 else "ok", answer)
+        client.out.close()
+        self.assertEqual(self.process.wait(DEADLINE_S), 0)
+        self.check_nothing_is_left()
 
     def check_everything_goes_well(self, role, **faults):
         answers, code, error = self.play_with(role, **faults)
