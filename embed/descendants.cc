@@ -16,6 +16,7 @@
 #include <cstring>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace cellar::embed {
 namespace {
@@ -26,8 +27,9 @@ DIR* g_proc = nullptr;
 constexpr int kFirstPauseMilliseconds = 1;
 constexpr int kLongestPauseMilliseconds = 50;
 
-// For a resource tracker to do its work.
+// For resource trackers to do their work when nobody else is left; and should that never be so.
 constexpr auto kTrackerGrace = std::chrono::milliseconds(300);
+constexpr auto kLongestGrace = std::chrono::seconds(1);
 
 constexpr int kDeepest = 10'000;  // from a process to an ancestor
 
@@ -40,13 +42,6 @@ struct ProcessRow {
   // A process whose main thread has ended shows as dead while its other threads run.
   bool lives() const { return (state != 'Z' && state != 'X') || threads > 1; }
 };
-
-// One that is dead and not reaped is none.
-bool IsChild(pid_t pid) {
-  siginfo_t info = {};
-  return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == 0;
-}
 
 // pid -> parent for every process, from /proc/<pid>/stat. Not /proc/<pid>/task/*/children: kernels
 // are built without it.
@@ -64,7 +59,7 @@ std::unordered_map<pid_t, ProcessRow> ReadProcesses() {
     if (fd < 0) {
       // A cell may have taken this process's right to open files. Its children it knows all the
       // same, and theirs become its own when it has killed them.
-      if (errno == EMFILE && IsChild(pid)) {
+      if (errno == EMFILE && IsLivingChild(pid)) {
         processes.emplace(pid, ProcessRow{getpid(), getsid(pid), 'R', 1});
       }
       continue;
@@ -180,6 +175,12 @@ bool ReapDead(const std::set<pid_t>& kept) {
 
 }  // namespace
 
+bool IsLivingChild(pid_t pid) {
+  siginfo_t info = {};
+  return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == 0;
+}
+
 std::vector<pid_t> ChildrenOf(pid_t parent) {
   std::vector<pid_t> children;
   for (const auto& [pid, row] : ReadProcesses()) {
@@ -204,13 +205,20 @@ void ContinueWhenSocketStirs(int socket) {
 }
 
 void KillDescendants(const std::set<pid_t>& kept) {
-  const auto end_of_grace = std::chrono::steady_clock::now() + kTrackerGrace;
+  using Clock = std::chrono::steady_clock;
+  auto end_of_grace = Clock::now() + kLongestGrace;
+  bool are_alone = false;
   for (Rounds rounds; ReapDead(kept); rounds.Pause()) {
     std::vector<pid_t> living = LivingDescendants(kept);
-    const bool spares_trackers = !kept.empty() || std::chrono::steady_clock::now() < end_of_grace;
-    if (spares_trackers && std::erase_if(living, IsResourceTracker) > 0 && living.empty() &&
-        kept.empty()) {
-      continue;
+    const auto now = Clock::now();
+    if (!kept.empty() || now < end_of_grace) {
+      const bool has_trackers = std::erase_if(living, IsResourceTracker) > 0;
+      if (has_trackers && living.empty() && kept.empty()) {
+        if (!std::exchange(are_alone, true)) {
+          end_of_grace = std::min(end_of_grace, now + kTrackerGrace);
+        }
+        continue;
+      }
     }
     // Should there be none that lives, all that is left are processes on their way out.
     if (!rounds.Kill(living) && (!living.empty() || !kept.empty())) return;

@@ -37,6 +37,9 @@ void KillLivingDescendants(const std::set<pid_t>& kept);
 // reaps nothing. The leader must not have been reaped: its number is not another's then.
 void KillSession(pid_t leader);
 
+// Whether it is a child of this process and lives; one that is dead and not reaped does not.
+bool IsLivingChild(pid_t pid);
+
 // The living children of a process. Reads all of /proc.
 std::vector<pid_t> ChildrenOf(pid_t parent);
 

@@ -216,17 +216,10 @@ class Keeper {
     (void)wire::SendControl(host_.get(), wire::ForkFailed{.error = EMFILE});
   }
 
-  static bool IsChild(pid_t pid, siginfo_t* info) {
-    *info = {};
-    return pid > 0 && waitid(P_PID, static_cast<id_t>(pid), info, WEXITED | WNOHANG | WNOWAIT) == 0;
-  }
+  // Also one that is dead and not reaped: what became of it is told as the end of a worker.
   static bool IsChild(pid_t pid) {
-    siginfo_t info;
-    return IsChild(pid, &info);
-  }
-  static bool IsLivingChild(pid_t pid) {
-    siginfo_t info;
-    return IsChild(pid, &info) && info.si_pid == 0;
+    siginfo_t info = {};
+    return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
   }
 
   static bool IsReadable(int fd) {

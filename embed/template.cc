@@ -43,12 +43,6 @@ std::vector<UniqueFd> ReceiveFds(UniqueFd socket, size_t count) {
   return std::move((*message)->fds);
 }
 
-bool HasEnded(pid_t child) {
-  siginfo_t info = {};
-  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-         info.si_pid != 0;
-}
-
 UniqueFd TakeKeeperFd(std::vector<UniqueFd>& fds) {
   UniqueFd keeper = std::move(fds[wire::kKeeperFd]);
   fds.pop_back();
@@ -208,7 +202,7 @@ class Template {
     UniqueFd host = TakeKeeperFd(received);
     if (worker > 0) kill(worker, SIGCONT);  // it may have been stopped too
     // Should the worker be gone, there is time for another.
-    if (worker < 0 || HasEnded(worker)) BeKeeper(std::move(received), std::move(host));
+    if (!IsLivingChild(worker)) BeKeeper(std::move(received), std::move(host));
     Keep(worker, std::move(host), [&] {
       SendFds(ours.get(), received);
       received.clear();

@@ -1,10 +1,9 @@
 #include "host/base/task_thread.h"
 
-#include <pthread.h>
-
-#include <csignal>
 #include <system_error>
 #include <utility>
+
+#include "host/base/signal_block.h"
 
 namespace cellar {
 
@@ -23,17 +22,12 @@ void TaskThread::Run(absl::AnyInvocable<void()> task) {
     tasks_.push_back(std::move(task));
   }
   if (thread_.joinable()) return;
-  // The program's signals are for its own threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
+    SignalBlock block;
     thread_ = std::thread([this] { Work(); });
   } catch (const std::system_error&) {
     // There is no room for a thread; the next task tries again.
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (thread_.joinable()) return;
   // Better that the caller waits this once than that nobody ever hears of it.
   std::deque<absl::AnyInvocable<void()>> tasks;

@@ -30,10 +30,9 @@ NotebookProgress::NotebookProgress(EventLoop& loop, const std::vector<size_t>& c
   printer_.Plan(plan);
 }
 
-void NotebookProgress::OnCellStarted(size_t place, size_t, const std::string&) {
-  place_ = place;
-  has_started_ = true;
-  if (on_terminal_) printer_.OnCellStarted(place, {});
+void NotebookProgress::OnCellStarted(size_t, const CallCell& cell) {
+  const size_t place = started_++;
+  if (on_terminal_) printer_.OnCellStarted(place, cell);
 }
 
 void NotebookProgress::OnText(Stream stream, std::string_view text) {
@@ -45,27 +44,25 @@ void NotebookProgress::OnDisplay(const wire::Display& display) {
 }
 
 void NotebookProgress::OnBackgroundText(Stream stream, std::string_view text) {
-  if (on_terminal_ || !has_started_) printer_.OnText(stream, text);
+  if (on_terminal_ || started_ == 0) printer_.OnText(stream, text);
 }
 
 void NotebookProgress::OnBackgroundDisplay(const wire::Display& display) {
-  if (on_terminal_ || !has_started_) printer_.OnDisplay(display);
+  if (on_terminal_ || started_ == 0) printer_.OnDisplay(display);
 }
 
-void NotebookProgress::OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) {
-  const CellResult result = {
-      .status = RunStatusOf(outcome.status), .outcome = outcome, .failed = failed};
-  if (!on_terminal_) return PrintFinished(cell, result);
-  if (outcome.error) printer_.Note(NameIn(outcome, cell));
-  printer_.OnCellFinished(place_, result);
+void NotebookProgress::OnCellFinished(size_t index, const CellResult& result) {
+  if (!on_terminal_) return PrintFinished(index, result);
+  if (result.outcome.error) printer_.Note(NameIn(result.outcome, index));
+  printer_.OnCellFinished(started_ - 1, result);
 }
 
 void NotebookProgress::PrintFinished(size_t cell, const CellResult& result) {
   const CellOutcome& outcome = result.outcome;
   PrintLine(STDOUT_FILENO,
-            absl::StrCat("[", place_ + 1, "/", cells_, "] cell ", cell, ": ", VerdictOn(result)));
+            absl::StrCat("[", started_, "/", cells_, "] cell ", cell, ": ", VerdictOn(result)));
   for (const std::string& notice : outcome.notices) printer_.Note(notice);
-  if (!*result.failed || !outcome.error) return;
+  if (!result.failed.value_or(!outcome.ok()) || !outcome.error) return;
   std::string text =
       absl::StrCat("cellar: ", NameIn(outcome, cell), "\n", Printable(outcome.error->traceback));
   while (text.ends_with('\n')) text.pop_back();

@@ -10,23 +10,24 @@
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
 #include "host/console/call_printer.h"
+#include "host/eval/call_runner.h"
 #include "host/execute/notebook_runner.h"
 
 namespace cellar::host {
 
 // Lives on the loop's thread. Progress goes to standard output, what failed to standard error.
-class NotebookProgress : public NotebookRunObserver {
+class NotebookProgress : public CallObserver {
  public:
   // `cells` are the indices of those that are to run.
   NotebookProgress(EventLoop& loop, const std::vector<size_t>& cells);
 
-  void OnCellStarted(size_t place, size_t cell, const std::string& source) override;
+  void OnCellStarted(size_t index, const CallCell& cell) override;
   void OnText(Stream stream, std::string_view text) override;
   void OnDisplay(const wire::Display& display) override;
   // In the file it belongs to the cell as well, but not what comes before the first one.
   void OnBackgroundText(Stream stream, std::string_view text) override;
   void OnBackgroundDisplay(const wire::Display& display) override;
-  void OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) override;
+  void OnCellFinished(size_t index, const CellResult& result) override;
 
   void OnResize() { printer_.OnResize(); }
   // What is written next is below what is shown.
@@ -40,8 +41,7 @@ class NotebookProgress : public NotebookRunObserver {
   const size_t cells_;
   const bool on_terminal_;
   CallPrinter printer_;
-  size_t place_ = 0;
-  bool has_started_ = false;  // the first cell
+  size_t started_ = 0;  // cells, with the one that runs
 };
 
 // The last line: "3 cells run, 1 failed, 2 s".

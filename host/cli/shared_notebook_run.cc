@@ -54,7 +54,7 @@ absl::StatusOr<ordered_json> RequestFor(const SharedNotebookRun& run, const Envi
 }
 
 // The run as its frames tell of it.
-class FollowedRun : private CallObserver {
+class FollowedRun {
  public:
   FollowedRun(Foreground& foreground, const UniqueFd& socket)
       : foreground_(foreground), link_(foreground.loop(), socket, {}) {}
@@ -97,30 +97,14 @@ class FollowedRun : private CallObserver {
       }
       progress_.emplace(foreground_.loop(), cells);
     } else if (progress_) {
-      TellOf(frame, *this);
+      TellOf(frame, *progress_);
     }
-  }
-
-  void OnCellStarted(size_t index, const CallCell& cell) override {
-    progress_->OnCellStarted(place_++, index, cell.code);
-  }
-  void OnText(Stream stream, std::string_view text) override { progress_->OnText(stream, text); }
-  void OnBackgroundText(Stream stream, std::string_view text) override {
-    progress_->OnBackgroundText(stream, text);
-  }
-  void OnBackgroundDisplay(const wire::Display& display) override {
-    progress_->OnBackgroundDisplay(display);
-  }
-  void OnDisplay(const wire::Display& display) override { progress_->OnDisplay(display); }
-  void OnCellFinished(size_t cell, const CellResult& result) override {
-    progress_->OnCellFinished(cell, result.outcome, result.failed.value_or(!result.outcome.ok()));
   }
 
   Foreground& foreground_;
   Link link_;
   std::string id_;
   std::optional<NotebookProgress> progress_;
-  size_t place_ = 0;
   int interrupts_ = 0;
   bool gave_up_ = false;
   absl::StatusOr<ordered_json> done_ = absl::CancelledError("");

@@ -19,28 +19,10 @@ void Audience::Dismiss(const std::string& handle) {
   }
 }
 
-void Audience::OnText(Stream stream, std::string_view text) {
-  ToAll([&](CallObserver& to) { to.OnText(stream, text); });
-}
-
-void Audience::OnDisplay(const wire::Display& display) {
-  ToAll([&](CallObserver& to) { to.OnDisplay(display); });
-}
-
-void Audience::OnBackgroundText(Stream stream, std::string_view text) {
-  ToAll([&](CallObserver& to) { to.OnBackgroundText(stream, text); });
-}
-
-void Audience::OnBackgroundDisplay(const wire::Display& display) {
-  ToAll([&](CallObserver& to) { to.OnBackgroundDisplay(display); });
-}
-
-void Audience::OnCellStarted(size_t index, const CallCell& cell) {
-  ToAll([&](CallObserver& to) { to.OnCellStarted(index, cell); });
-}
-
-void Audience::OnCellFinished(size_t index, const CellResult& result) {
-  ToAll([&](CallObserver& to) { to.OnCellFinished(index, result); });
+void Audience::ToAll(absl::FunctionRef<void(CallObserver& to)> tell) {
+  for (const Onlooker& onlooker : onlookers_) {
+    if (onlooker.observer != nullptr) tell(*onlooker.observer);
+  }
 }
 
 }  // namespace cellar::host

@@ -17,34 +17,9 @@ void RecountOutput(const CellOutput& output, CallObserver& to) {
 
 }  // namespace
 
-template <typename Tell>
-void RunningCall::ToAll(Tell tell) {
+void RunningCall::ToAll(absl::FunctionRef<void(CallObserver& to)> tell) {
   if (observer != nullptr) tell(*observer);
-  tell(static_cast<CallObserver&>(audience));
-}
-
-void RunningCall::OnText(Stream stream, std::string_view text) {
-  ToAll([&](CallObserver& to) { to.OnText(stream, text); });
-}
-
-void RunningCall::OnDisplay(const wire::Display& display) {
-  ToAll([&](CallObserver& to) { to.OnDisplay(display); });
-}
-
-void RunningCall::OnBackgroundText(Stream stream, std::string_view text) {
-  ToAll([&](CallObserver& to) { to.OnBackgroundText(stream, text); });
-}
-
-void RunningCall::OnBackgroundDisplay(const wire::Display& display) {
-  ToAll([&](CallObserver& to) { to.OnBackgroundDisplay(display); });
-}
-
-void RunningCall::OnCellStarted(size_t index, const CallCell& cell) {
-  ToAll([&](CallObserver& to) { to.OnCellStarted(index, cell); });
-}
-
-void RunningCall::OnCellFinished(size_t index, const CellResult& result) {
-  ToAll([&](CallObserver& to) { to.OnCellFinished(index, result); });
+  tell(audience);
 }
 
 std::optional<std::string> RunningCall::HeldSession() const {

@@ -9,20 +9,21 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "host/base/event_loop.h"
 #include "host/eval/audience.h"
 #include "host/eval/call.h"
 #include "host/eval/call_id.h"
+#include "host/eval/call_relay.h"
 #include "host/eval/call_runner.h"
 #include "host/eval/result.h"
 #include "host/session/session_hold.h"
 
 namespace cellar::host {
 
-class RunningCall : public CallObserver {
+class RunningCall : public CallRelay {
  public:
   using ResultCallback = CallRunner::DoneCallback;
 
@@ -34,12 +35,6 @@ class RunningCall : public CallObserver {
   RunningCall(CallId id, Call given, CallObserver* observer, ResultCallback done)
       : id(id), call(std::move(given)), observer(observer), done(std::move(done)) {}
 
-  void OnText(Stream stream, std::string_view text) override;
-  void OnDisplay(const wire::Display& display) override;
-  void OnBackgroundText(Stream stream, std::string_view text) override;
-  void OnBackgroundDisplay(const wire::Display& display) override;
-  void OnCellStarted(size_t index, const CallCell& cell) override;
-  void OnCellFinished(size_t index, const CellResult& result) override;
   bool WantsPause() const override { return observer != nullptr && observer->WantsPause(); }
 
   // The id of the session that it holds; nothing if it holds none, or one of its own.
@@ -70,8 +65,7 @@ class RunningCall : public CallObserver {
   std::map<WaiterId, Waiter> waiters;  // for the result of one in the background
 
  private:
-  template <typename Tell>
-  void ToAll(Tell tell);
+  void ToAll(absl::FunctionRef<void(CallObserver& to)> tell) override;
   void Recount(CallObserver& to) const;
 };
 

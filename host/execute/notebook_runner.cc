@@ -32,7 +32,7 @@ CellError ErrorOf(const CellOutcome& outcome, absl::Duration timeout) {
 
 NotebookRunner::NotebookRunner(EventLoop& loop, Session& session, notebook::Document document,
                                SaveTarget target, NotebookRunOptions options,
-                               NotebookRunObserver& observer, DoneCallback done)
+                               CallObserver& observer, DoneCallback done)
     : session_(session),
       document_(std::move(document)),
       options_(std::move(options)),
@@ -73,16 +73,16 @@ void NotebookRunner::Next() {
   run_[current_] = {};
   run_[current_].record.started = absl::Now();
   const std::string source = document_.document().Source(current_);
-  observer_.OnCellStarted(place_, current_, source);
+  observer_.OnCellStarted(current_, {.code = source});
   cell_runs_ = true;
   session_.Run(
       {.code = source, .timeout = options_.timeout, .observer = this, .retry = options_.retry},
       [this](absl::StatusOr<CellOutcome> outcome) { OnOutcome(std::move(outcome)); });
 }
 
-void NotebookRunner::Recount(NotebookRunObserver& newcomer) const {
+void NotebookRunner::Recount(CallObserver& newcomer) const {
   if (!cell_runs_) return;
-  newcomer.OnCellStarted(place_, current_, document_.document().Source(current_));
+  newcomer.OnCellStarted(current_, {.code = document_.document().Source(current_)});
   const RunCell& cell = run_.at(current_);
   for (const RecordedOutput& output : cell.recorder.Outputs(cell.artifact)) {
     if (output.kind == RecordedOutput::Kind::kStream) {
@@ -125,7 +125,11 @@ void NotebookRunner::OnOutcome(absl::StatusOr<CellOutcome> outcome) {
   // By whomever: one may also interrupt, rewind or close the session.
   const bool was_cancelled = outcome->status == CellStatus::kCancelled && !outcome->timed_out;
   if (was_cancelled) result_.interrupted = true;
-  observer_.OnCellFinished(current_, *outcome, failed);
+  observer_.OnCellFinished(current_, {.status = RunStatusOf(outcome->status),
+                                      .outcome = *outcome,
+                                      .runs = outcome->runs,
+                                      .clamp_note = options_.clamp_note,
+                                      .failed = failed});
   ++place_;
   // After a death some of what the cells before have defined is missing, also when a snapshot has
   // brought back the rest; a session that was closed says so by the loss alone.

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
+#include "host/eval/call_runner.h"
 #include "host/execute/cell_recorder.h"
 #include "host/execute/executed_document.h"
 #include "host/execute/notebook_saver.h"
@@ -23,6 +24,7 @@ namespace cellar::host {
 struct NotebookRunOptions {
   std::vector<size_t> cells;  // in the order they are to run
   absl::Duration timeout;     // of inactivity, for each cell; zero = none
+  std::string clamp_note;     // see CallCell::clamp_note; in the result of each cell
   // A cell that fails does not end the run, unless its worker has died.
   bool allow_errors = false;
   Retry retry = Retry::kNever;
@@ -37,29 +39,16 @@ struct NotebookRunResult {
   absl::Status stopped;  // why the next cell could not be run, when others had
 };
 
-// Sees the run; between OnCellStarted and OnCellFinished, what that cell prints. Must not block.
-class NotebookRunObserver {
- public:
-  virtual ~NotebookRunObserver() = default;
-  // `place` counts the cells to run from 0, `cell` is the index in the notebook.
-  virtual void OnCellStarted(size_t /*place*/, size_t /*cell*/, const std::string& /*source*/) {}
-  virtual void OnText(Stream, std::string_view) {}
-  virtual void OnDisplay(const wire::Display&) {}
-  // By what earlier cells have started; also while no cell runs.
-  virtual void OnBackgroundText(Stream, std::string_view) {}
-  virtual void OnBackgroundDisplay(const wire::Display&) {}
-  virtual void OnCellFinished(size_t /*cell*/, const CellOutcome&, bool /*failed*/) {}
-};
-
 // Lives on the loop's thread, until `done` is called or it is destroyed while no cell runs. Session
-// and observer outlive it.
+// and observer outlive it. To the observer, which must not block, a cell is its index in the
+// notebook; what earlier cells have started is told also while no cell runs.
 class NotebookRunner : private CellObserver {
  public:
   // Not OK: no cell could be run. That the file could not be written is told by saved().
   using DoneCallback = absl::AnyInvocable<void(absl::Status)>;
 
   NotebookRunner(EventLoop& loop, Session& session, notebook::Document document, SaveTarget target,
-                 NotebookRunOptions options, NotebookRunObserver& observer, DoneCallback done);
+                 NotebookRunOptions options, CallObserver& observer, DoneCallback done);
   ~NotebookRunner() override;
 
   void Start();
@@ -70,7 +59,7 @@ class NotebookRunner : private CellObserver {
   absl::Status SaveNow();
 
   // Tells another of the cell that runs, if one does: that it has started, and what it has shown.
-  void Recount(NotebookRunObserver& newcomer) const;
+  void Recount(CallObserver& newcomer) const;
 
   // As it stands.
   const NotebookRunResult& result() const { return result_; }
@@ -108,7 +97,7 @@ class NotebookRunner : private CellObserver {
   Session& session_;
   ExecutedDocument document_;
   NotebookRunOptions options_;
-  NotebookRunObserver& observer_;
+  CallObserver& observer_;
   DoneCallback done_;
   NotebookSaver saver_;
 

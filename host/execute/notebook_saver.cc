@@ -57,7 +57,7 @@ NotebookSaver::NotebookSaver(EventLoop& loop, SaveTarget target, Content content
     : loop_(loop), target_(std::move(target)), content_(std::move(content)) {}
 
 NotebookSaver::~NotebookSaver() {
-  *alive_ = false;
+  lifeline_.Cut();
   loop_.Cancel(rest_timer_);
 }
 
@@ -106,8 +106,8 @@ void NotebookSaver::Start() {
   last_has_begun_ = on_finished_ != nullptr;
   std::promise<Saved> saved;
   saving_ = saved.get_future();
-  thread_.Run([this, alive = alive_, loop = &loop_, saved = std::move(saved), target = target_,
-               content = content_()]() mutable {
+  thread_.Run([this, alive = lifeline_.watch(), loop = &loop_, saved = std::move(saved),
+               target = target_, content = content_()]() mutable {
     saved.set_value(Save(std::move(target), std::move(content)));
     loop->Post([this, alive] {
       if (!*alive || !saving_.valid()) return;

@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "host/base/atomic_file.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/base/task_thread.h"
 
 namespace cellar::host {
@@ -71,8 +72,7 @@ class NotebookSaver {
   EventLoop::TimerId rest_timer_ = 0;
   absl::AnyInvocable<void(absl::Status)> on_finished_;
   bool last_has_begun_ = false;  // the save under way began after Finish()
-  // False once the saver is gone; tasks posted from its thread look here first.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
   TaskThread thread_;  // the last member: it ends before what it uses
 };
 

@@ -41,6 +41,7 @@ absl::StatusOr<PreparedRun> PrepareDocument(const NotebookRunRequest& request, D
   return PreparedRun{.document = std::move(document),
                      .options = {.cells = std::move(cells),
                                  .timeout = request.timeout,
+                                 .clamp_note = request.clamp_note,
                                  .allow_errors = request.allow_errors}};
 }
 

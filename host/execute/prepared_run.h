@@ -21,6 +21,7 @@ struct NotebookRunRequest {
   CellSelection selection;
   std::vector<Parameter> parameters;
   absl::Duration timeout;     // of inactivity, for each cell; zero = none
+  std::string clamp_note;     // see CallCell::clamp_note
   bool allow_errors = false;  // go on after a cell that fails
   bool clear = false;         // first remove all outputs, also of cells that are not run
 };

@@ -1,30 +1,10 @@
 #include "host/library/engine.h"
 
-#include <pthread.h>
-
-#include <csignal>
 #include <system_error>
 
+#include "host/base/signal_block.h"
+
 namespace cellar {
-namespace {
-
-// Threads started while it lives take no signals: the program's handlers expect its own threads.
-class SignalBlock {
- public:
-  SignalBlock() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalBlock() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalBlock(const SignalBlock&) = delete;
-  SignalBlock& operator=(const SignalBlock&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
 
 absl::StatusOr<std::shared_ptr<Engine>> Engine::Start(const std::string& artifacts_directory,
                                                       const host::ArtifactLimits& limits) {
@@ -72,14 +52,14 @@ absl::StatusOr<Engine::SessionId> Engine::Open(host::SessionOptions options) {
 
 absl::StatusOr<Engine::Branched> Engine::Branch(SessionId id, host::BranchOptions options) {
   return Ask<Branched>(id, [&](host::Session& session, Answer<Branched> answer) {
-    session.Branch(options, [this, answer = std::move(answer)](
-                                absl::StatusOr<host::Branched> made) mutable {
-      if (!made.ok()) return answer(made.status());
-      SessionId branch = parts_->next_id++;
-      parts_->memory.Add(*made->session);
-      parts_->sessions[branch].session = std::move(made->session);
-      answer(Branched{.id = branch, .standing = std::move(made->standing)});
-    });
+    session.Branch(options,
+                   [this, answer = std::move(answer)](absl::StatusOr<host::Branched> made) mutable {
+                     if (!made.ok()) return answer(made.status());
+                     SessionId branch = parts_->next_id++;
+                     parts_->memory.Add(*made->session);
+                     parts_->sessions[branch].session = std::move(made->session);
+                     answer(Branched{.id = branch, .standing = std::move(made->standing)});
+                   });
   });
 }
 

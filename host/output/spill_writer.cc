@@ -1,6 +1,5 @@
 #include "host/output/spill_writer.h"
 
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "host/base/free_text.h"
+#include "host/base/signal_block.h"
 #include "host/base/status.h"
 #include "host/base/unique_fd.h"
 
@@ -123,14 +123,9 @@ struct SpillWriter::Job {
 };
 
 SpillWriter::SpillWriter() {
-  // The program's signals are not for this thread. A file size limit, too, is then an error of
-  // write and not the end of the program (SIGXFSZ).
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  // A file size limit, too, is then an error of write and not the end of the program (SIGXFSZ).
+  SignalBlock block;
   thread_ = std::thread([this] { Run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 SpillWriter::~SpillWriter() {

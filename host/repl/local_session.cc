@@ -43,13 +43,17 @@ void LocalSession::Start(PromptSessionListener& listener, StatusCallback ready) 
 
 void LocalSession::Leave(absl::AnyInvocable<void()> done) {
   on_left_ = std::move(done);
-  open_ = all().size();
-  for (Session* session : all()) {
-    session->ObserveBackground(listener_);  // what exit handlers print
-    session->Close([this] {
-      if (--open_ == 0) on_left_();
-    });
-  }
+  open_ = all();
+  CloseNext();
+}
+
+// One after the other, or what their exit handlers print would be mixed.
+void LocalSession::CloseNext() {
+  if (open_.empty()) return on_left_();
+  Session* session = open_.back();
+  open_.pop_back();
+  session->ObserveBackground(listener_);
+  session->Close([this] { CloseNext(); });
 }
 
 void LocalSession::Run(std::string code, StatusCallback done) {

@@ -44,6 +44,7 @@ class LocalSession : public PromptSession {
 
   Session& session() const;
   std::vector<Session*> all() const;
+  void CloseNext();
   // For a cell to come with: COLUMNS, as the terminal is, if the session does not have it so. Only
   // here, where nobody else's terminal shows what the cells print.
   std::vector<wire::EnvironmentEntry> NewWidth();
@@ -53,7 +54,7 @@ class LocalSession : public PromptSession {
   std::map<std::string, std::unique_ptr<Session>> branches_;
   std::string current_ = kMain;
   std::map<std::string, int> columns_told_;  // by the session's name
-  size_t open_ = 0;                          // that are being closed, to leave
+  std::vector<Session*> open_;               // that are to be closed, to leave
   absl::AnyInvocable<void()> on_left_;
 };
 

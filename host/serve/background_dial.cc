@@ -1,14 +1,12 @@
 #include "host/serve/background_dial.h"
 
-#include <pthread.h>
-
-#include <csignal>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "host/base/signal_block.h"
 #include "host/serve/dial.h"
 
 namespace cellar::host {
@@ -35,18 +33,13 @@ BackgroundDial::BackgroundDial(EventLoop& loop, const Environment& env, Callback
     absl::MutexLock lock(&waiting_->mutex);
     waiting_->loop = &loop;
   }
-  // The program's signals are for its own threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   bool started = true;
   try {
+    SignalBlock block;
     std::thread([waiting = waiting_, env] { Waiting::Dial(waiting, env); }).detach();
   } catch (const std::system_error&) {
     started = false;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   // Where there is no room for a thread the loop waits after all.
   if (!started) Waiting::Dial(waiting_, env);
 }

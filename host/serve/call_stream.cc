@@ -177,7 +177,7 @@ std::unique_ptr<CallStream> CallStream::CreateWatched(EventLoop& loop, RequestId
 }
 
 CallStream::~CallStream() {
-  *alive_ = false;
+  lifeline_.Cut();
   loop_.Cancel(waiting_timer_);
 }
 
@@ -249,7 +249,7 @@ void CallStream::AddText(Stream stream, std::string_view text) {
   text_stream_ = stream;
   text_ += text;
   if (std::exchange(flush_is_posted_, true)) return;
-  loop_.Post([this, alive = alive_] {
+  loop_.Post([this, alive = lifeline_.watch()] {
     if (!*alive) return;
     flush_is_posted_ = false;
     FlushText();

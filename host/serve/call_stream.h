@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/eval/call_runner.h"
 #include "host/eval/result.h"
 #include "host/eval/session_watcher.h"
@@ -84,8 +85,7 @@ class CallStream : public CallObserver {
   bool flush_is_posted_ = false;
   std::string waiting_;  // frames that wait for the next one
   EventLoop::TimerId waiting_timer_ = 0;
-  // False once the stream is gone; posted tasks look here first.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
 };
 
 }  // namespace cellar::host

@@ -48,11 +48,12 @@ void ClientCalls::GiveUp() {
 }
 
 bool ClientCalls::Has(const std::string& handle) const {
-  return std::ranges::any_of(calls_, [&](const auto& each) {
-    const Running& running = each.second;
-    const CallId id = running.notebook != nullptr ? running.notebook->visit() : running.call;
-    return HandleOf(id) == handle;
-  });
+  const absl::StatusOr<CallId> named = CallOf(handle);
+  return named.ok() && std::ranges::any_of(calls_, [&](const auto& each) {
+           const Running& running = each.second;
+           return *named ==
+                  (running.notebook != nullptr ? running.notebook->visit() : running.call);
+         });
 }
 
 const ClientCalls::Running* ClientCalls::CallerOf(uint64_t bridge_call) const {

@@ -14,7 +14,12 @@ constexpr size_t kMaxWatches = 16;
 
 }  // namespace
 
-ClientWatches::~ClientWatches() { *alive_ = false; }
+ClientWatches::~ClientWatches() {
+  lifeline_.Cut();
+  for (const Watching& watching : watches_) {
+    if (watching.opening != 0) place_.registry.Withdraw(watching.opening);
+  }
+}
 
 bool ClientWatches::Has(const RequestId& id) const {
   return std::ranges::any_of(
@@ -31,7 +36,7 @@ void ClientWatches::Start(const RequestId& id, WatchRequest request) {
   if (place_.registry.Find(watching->session) != nullptr) return StartNow(*watching);
   watching->opening = place_.registry.Acquire(
       {.id = watching->session, .opening = std::move(request.opening), .runs_cells = false},
-      [this, alive = alive_, watching](absl::StatusOr<SessionHold> hold) {
+      [this, alive = lifeline_.watch(), watching](absl::StatusOr<SessionHold> hold) {
         if (*alive) OnOpened(watching, std::move(hold));
       });
 }

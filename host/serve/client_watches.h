@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "host/base/lifeline.h"
 #include "host/serve/request.h"
 #include "host/serve/session_watch.h"
 #include "host/session/session_hold.h"
@@ -49,8 +50,7 @@ class ClientWatches {
   const std::function<bool(const std::string&)> is_own_;
   const CallStream::Send send_;
   std::list<Watching> watches_;
-  // False once this is gone; sessions that are being opened look here first.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
 };
 
 }  // namespace cellar::host

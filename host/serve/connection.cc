@@ -33,7 +33,7 @@ Connection::Connection(Server& server, UniqueFd in, UniqueFd out)
           [this](const std::string& handle) { return calls_.Has(handle); }, Sender()) {}
 
 Connection::~Connection() {
-  *alive_ = false;
+  lifeline_.Cut();
   GiveUp();
 }
 

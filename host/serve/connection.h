@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
+#include "host/base/lifeline.h"
 #include "host/serve/client_bridge.h"
 #include "host/serve/client_calls.h"
 #include "host/serve/client_watches.h"
@@ -99,13 +100,14 @@ class Connection : private LineStream::Listener, private Answerer {
   bool ended_ = false;            // nothing more is read
   bool wants_no_more_ = false;    // the client does not wait for answers either
   bool left_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
 };
 
 template <typename T>
 absl::AnyInvocable<void(T)> Connection::Later(absl::AnyInvocable<void(T)> answer) {
   room_.Take(line_bytes_);
-  return [this, alive = alive_, bytes = line_bytes_, answer = std::move(answer)](T value) mutable {
+  return [this, alive = lifeline_.watch(), bytes = line_bytes_,
+          answer = std::move(answer)](T value) mutable {
     if (!*alive) return;
     room_.Give(bytes);
     answer(std::move(value));

@@ -49,7 +49,8 @@ void Connection::Do(const RequestId& id, NotebookSessionRun request) {
   ClientCalls::Running& running = AddCall(id, std::move(stream), request.owner);
   using Outcome = absl::StatusOr<NotebookJob::Outcome>;
   running.notebook = &server_.RunNotebook(
-      std::move(request), *running.stream, [this, alive = alive_, id](const Outcome& outcome) {
+      std::move(request), *running.stream,
+      [this, alive = lifeline_.watch(), id](const Outcome& outcome) {
         const std::unique_ptr<CallStream> stream = *alive ? calls_.Remove(id) : nullptr;
         if (stream == nullptr) return;  // the client is gone
         stream->FlushText();

@@ -49,7 +49,7 @@ LineStream::LineStream(EventLoop& loop, UniqueFd in, UniqueFd out, size_t max_li
       out_is_socket_(IsSocket(out_.get())) {}
 
 LineStream::~LineStream() {
-  *alive_ = false;
+  lifeline_.Cut();
   if (in_is_watched_) loop_.Unwatch(in_.get());
   if (out_is_watched_) loop_.Unwatch(out_.get());
 }
@@ -76,7 +76,7 @@ void LineStream::StopReading() {
 void LineStream::PauseReading(bool paused) { loop_.Rewatch(in_.get(), paused ? 0u : EPOLLIN); }
 
 void LineStream::ReadSoon() {
-  loop_.Post([this, alive = alive_] {
+  loop_.Post([this, alive = lifeline_.watch()] {
     if (!*alive || !reading_) return;
     Read();
     ReadSoon();
@@ -104,7 +104,7 @@ void LineStream::Send(std::string_view line) {
   if (gone_) return;
   outbox_.Push(line);
   if (std::exchange(write_is_posted_, true)) return;
-  loop_.Post([this, alive = alive_] {
+  loop_.Post([this, alive = lifeline_.watch()] {
     if (!*alive) return;
     write_is_posted_ = false;
     Write();
@@ -148,7 +148,7 @@ void LineStream::Gone(absl::Status status) {
   if (std::exchange(gone_, true)) return;
   StopReading();
   if (std::exchange(out_is_watched_, false)) loop_.Unwatch(out_.get());
-  loop_.Post([this, alive = alive_, status = std::move(status)] {
+  loop_.Post([this, alive = lifeline_.watch(), status = std::move(status)] {
     if (*alive) listener_.OnGone(status);
   });
 }

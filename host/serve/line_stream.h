@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/base/unique_fd.h"
 #include "host/serve/line_splitter.h"
 #include "host/serve/outbox.h"
@@ -69,8 +70,7 @@ class LineStream {
   bool write_is_posted_ = false;
   bool blocked_ = false;  // waits until `out_` takes more
   bool gone_ = false;
-  // False once the stream is gone; posted tasks look here first.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
 };
 
 }  // namespace cellar::host

@@ -33,7 +33,7 @@ std::string Link::Ask(ordered_json request, FrameCallback on_frame) {
   request["id"] = id;
   const absl::StatusOr<std::string> line = LineOf(request);
   if (!line.ok()) {
-    loop_.Post([alive = alive_, refusal = Refusal(id, line.status()),
+    loop_.Post([alive = lifeline_.watch(), refusal = Refusal(id, line.status()),
                 on_frame = std::move(on_frame)]() mutable {
       if (*alive) on_frame(refusal);
     });
@@ -70,7 +70,7 @@ void Link::OnLine(std::string_view line) {
 void Link::Lose(absl::Status why) {
   lost_ = true;
   stream_.StopReading();
-  loop_.Post([this, alive = alive_, why = std::move(why)] {
+  loop_.Post([this, alive = lifeline_.watch(), why = std::move(why)] {
     if (!*alive) return;
     for (auto& [id, on_frame] : std::exchange(requests_, {})) on_frame(Refusal(id, why));
     // In a copy, since the link may be destroyed.

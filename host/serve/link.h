@@ -14,6 +14,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/base/unique_fd.h"
 #include "host/serve/line_stream.h"
 #include "nlohmann/json.hpp"
@@ -38,7 +39,6 @@ class Link : private LineStream::Listener {
 
   // What is connected, and has said its hello.
   Link(EventLoop& loop, const UniqueFd& socket, Events events);
-  ~Link() override { *alive_ = false; }
 
   // Returns the id that it gives the request.
   std::string Ask(nlohmann::ordered_json request, FrameCallback on_frame);
@@ -64,7 +64,7 @@ class Link : private LineStream::Listener {
   std::map<std::string, FrameCallback> requests_;
   uint64_t next_id_ = 1;
   bool lost_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
 };
 
 }  // namespace cellar::host

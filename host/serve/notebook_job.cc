@@ -12,21 +12,6 @@ absl::StatusOr<PreparedRun> Prepare(const NotebookRunRequest& request) {
   return PrepareRun(request);
 }
 
-// Tells one who has come late, and watches as one watches calls.
-class NewcomerToRun : public NotebookRunObserver {
- public:
-  explicit NewcomerToRun(CallObserver& newcomer) : newcomer_(newcomer) {}
-
-  void OnCellStarted(size_t, size_t cell, const std::string& source) override {
-    newcomer_.OnCellStarted(cell, {.code = source});
-  }
-  void OnText(Stream stream, std::string_view text) override { newcomer_.OnText(stream, text); }
-  void OnDisplay(const wire::Display& display) override { newcomer_.OnDisplay(display); }
-
- private:
-  CallObserver& newcomer_;
-};
-
 }  // namespace
 
 NotebookJob::NotebookJob(EventLoop& loop, SessionRegistry& registry, CallService& service,
@@ -41,7 +26,7 @@ NotebookJob::NotebookJob(EventLoop& loop, SessionRegistry& registry, CallService
       done_(std::move(done)) {}
 
 NotebookJob::~NotebookJob() {
-  *alive_ = false;
+  lifeline_.Cut();
   LeaveSession();
   if (runner_ != nullptr) (void)runner_->SaveNow();
   runner_.reset();
@@ -49,7 +34,7 @@ NotebookJob::~NotebookJob() {
 }
 
 void NotebookJob::Start() {
-  files_.Run([this, alive = alive_, loop = &loop_, request = request_.run] {
+  files_.Run([this, alive = lifeline_.watch(), loop = &loop_, request = request_.run] {
     loop->Post([this, alive, prepared = Prepare(request)]() mutable {
       if (*alive) OnPrepared(std::move(prepared));
     });
@@ -70,7 +55,7 @@ void NotebookJob::OnPrepared(absl::StatusOr<PreparedRun> prepared) {
                                .opening = std::move(opening),
                                .per_call = is_own,
                                .owner = request_.owner},
-                              [this, alive = alive_](absl::StatusOr<SessionHold> hold) {
+                              [this, alive = lifeline_.watch()](absl::StatusOr<SessionHold> hold) {
                                 if (*alive) OnHold(std::move(hold));
                               });
 }
@@ -84,13 +69,13 @@ void NotebookJob::OnHold(absl::StatusOr<SessionHold> hold) {
   TakeBackground();
   runner_ = std::make_unique<NotebookRunner>(
       loop_, hold_->session(), std::move(prepared_->document), std::move(prepared_->target),
-      std::move(prepared_->options), static_cast<NotebookRunObserver&>(*this),
+      std::move(prepared_->options), static_cast<CallObserver&>(*this),
       [this](const absl::Status& status) {
         if (!status.ok()) return Finish(status);
         Finish(Outcome{.result = runner_->result(),
                        .file = runner_->path(),
                        .saved = runner_->saved(),
-                       .clamp_note = request_.clamp_note});
+                       .clamp_note = request_.run.clamp_note});
       });
   EnterSession();
   runner_->Start();
@@ -116,11 +101,7 @@ void NotebookJob::EnterSession() {
   visit_ = service_.Enter({.session = request_.session,
                            .by = request_.by,
                            .cancel = [this] { Cancel(); },
-                           .recount =
-                               [this](CallObserver& newcomer) {
-                                 NewcomerToRun observer(newcomer);
-                                 runner_->Recount(observer);
-                               }});
+                           .recount = [this](CallObserver& to) { runner_->Recount(to); }});
   service_.Show(visit_);
 }
 
@@ -148,7 +129,7 @@ void NotebookJob::FinishUnstarted() {
 
 // Posted, because the runner must not be destroyed in a call that it makes.
 void NotebookJob::Finish(absl::StatusOr<Outcome> outcome) {
-  loop_.Post([this, alive = alive_, outcome = std::move(outcome)]() mutable {
+  loop_.Post([this, alive = lifeline_.watch(), outcome = std::move(outcome)]() mutable {
     if (!*alive) return;
     runner_.reset();
     ReleaseSession();
@@ -164,39 +145,9 @@ CallObserver* NotebookJob::Client() const {
   return &stream_->last_line();
 }
 
-template <typename Tell>
-void NotebookJob::ToAll(Tell tell) {
+void NotebookJob::ToAll(absl::FunctionRef<void(CallObserver& to)> tell) {
   if (CallObserver* client = Client()) tell(*client);
   if (visit_ != 0) tell(service_.AudienceOf(visit_));
-}
-
-void NotebookJob::OnCellStarted(size_t, size_t cell, const std::string& source) {
-  ToAll([&](CallObserver& to) { to.OnCellStarted(cell, {.code = source}); });
-}
-
-void NotebookJob::OnText(Stream stream, std::string_view text) {
-  ToAll([&](CallObserver& to) { to.OnText(stream, text); });
-}
-
-void NotebookJob::OnDisplay(const wire::Display& display) {
-  ToAll([&](CallObserver& to) { to.OnDisplay(display); });
-}
-
-void NotebookJob::OnBackgroundText(Stream stream, std::string_view text) {
-  ToAll([&](CallObserver& to) { to.OnBackgroundText(stream, text); });
-}
-
-void NotebookJob::OnBackgroundDisplay(const wire::Display& display) {
-  ToAll([&](CallObserver& to) { to.OnBackgroundDisplay(display); });
-}
-
-void NotebookJob::OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) {
-  const CellResult result = {.status = RunStatusOf(outcome.status),
-                             .outcome = outcome,
-                             .runs = outcome.runs,
-                             .clamp_note = request_.clamp_note,
-                             .failed = failed};
-  ToAll([&](CallObserver& to) { to.OnCellFinished(cell, result); });
 }
 
 }  // namespace cellar::host

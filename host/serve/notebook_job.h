@@ -10,9 +10,12 @@
 #include <string>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/base/task_thread.h"
+#include "host/eval/call_relay.h"
 #include "host/eval/call_service.h"
 #include "host/execute/notebook_runner.h"
 #include "host/serve/call_stream.h"
@@ -21,7 +24,7 @@
 
 namespace cellar::host {
 
-class NotebookJob : private NotebookRunObserver {
+class NotebookJob : private CallRelay {
  public:
   struct Outcome {
     NotebookRunResult result;
@@ -62,18 +65,9 @@ class NotebookJob : private NotebookRunObserver {
   void LeaveSession();
   void Finish(absl::StatusOr<Outcome> outcome);
 
-  // NotebookRunObserver.
-  void OnCellStarted(size_t place, size_t cell, const std::string& source) override;
-  void OnText(Stream stream, std::string_view text) override;
-  void OnDisplay(const wire::Display& display) override;
-  void OnBackgroundText(Stream stream, std::string_view text) override;
-  void OnBackgroundDisplay(const wire::Display& display) override;
-  void OnCellFinished(size_t cell, const CellOutcome& outcome, bool failed) override;
-
   // Null when the client is gone.
   CallObserver* Client() const;
-  template <typename Tell>
-  void ToAll(Tell tell);
+  void ToAll(absl::FunctionRef<void(CallObserver& to)> tell) override;
 
   EventLoop& loop_;
   SessionRegistry& registry_;
@@ -89,8 +83,7 @@ class NotebookJob : private NotebookRunObserver {
   std::optional<SessionHold> hold_;
   CallId visit_ = 0;
   std::unique_ptr<NotebookRunner> runner_;  // gone before the hold, whose session it uses
-  // False once the job is gone; tasks posted from the thread for files look here first.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
 };
 
 }  // namespace cellar::host

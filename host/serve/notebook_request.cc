@@ -302,7 +302,7 @@ absl::StatusOr<NotebookSessionRun> ReadNotebookRun(json& request) {
     if (!timeout.is_number()) fields.Add("timeout", "expected a number of seconds");
     ClampedTimeout clamped = ClampTimeout(timeout.is_number() ? timeout.get<double>() : 0);
     what.run.timeout = clamped.timeout;
-    what.clamp_note = std::move(clamped.note);
+    what.run.clamp_note = std::move(clamped.note);
   }
   what.run.clear = fields.Flag("clear", false);
   what.session = fields.Name("session");

@@ -24,7 +24,6 @@ struct NotebookFileRequest {
 
 struct NotebookSessionRun {
   NotebookRunRequest run;
-  std::string clamp_note;   // see CallCell::clamp_note
   std::string session;      // empty: one of its own, closed when the run has ended
   std::string interpreter;  // the session must have it; empty: any
   SessionOpening opening;   // without a directory: the notebook's

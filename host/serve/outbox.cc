@@ -14,7 +14,7 @@
 namespace cellar::host {
 namespace {
 
-constexpr size_t kLoadBytes = 1u << 20;
+constexpr size_t kPartBytes = 1u << 20;  // that are moved at a time
 
 // A file that nobody else can open and that is gone when it is closed.
 absl::StatusOr<UniqueFd> MakeFile() {
@@ -30,9 +30,12 @@ absl::StatusOr<UniqueFd> MakeFile() {
   return file;
 }
 
-absl::Status WriteAt(int file, std::string_view bytes, uint64_t offset) {
-  while (!bytes.empty()) {
-    const ssize_t size = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+// Not to the end once `leaving` is set.
+absl::Status WriteAt(int file, std::string_view bytes, uint64_t offset,
+                     const std::atomic<bool>& leaving) {
+  while (!bytes.empty() && !leaving) {
+    const ssize_t size =
+        pwrite(file, bytes.data(), std::min(bytes.size(), kPartBytes), static_cast<off_t>(offset));
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) return ErrnoStatus(errno, "keeping what the client has not read");
     bytes.remove_prefix(static_cast<size_t>(size));
@@ -68,8 +71,6 @@ absl::Status Lost(const absl::Status& why) {
 Outbox::Outbox(EventLoop& loop, OutboxLimits limits, absl::AnyInvocable<void()> on_ready)
     : loop_(loop), limits_(limits), on_ready_(std::move(on_ready)) {}
 
-Outbox::~Outbox() { *alive_ = false; }
-
 void Outbox::Push(std::string_view bytes) {
   if (!status_.ok()) return;
   if (!overflowing_) {
@@ -96,7 +97,7 @@ void Outbox::Pop(size_t bytes) {
   taken_ += bytes;
   if (taken_ < ready_.size()) {
     // A client that is always a little behind never takes the last byte.
-    if (taken_ >= kLoadBytes && taken_ >= ready_.size() / 2) {
+    if (taken_ >= kPartBytes && taken_ >= ready_.size() / 2) {
       ready_.erase(0, std::exchange(taken_, 0));
     }
     return;
@@ -110,7 +111,7 @@ void Outbox::Save() {
   if (saving_ || loading_ || unsaved_.empty()) return;
   saving_ = true;
   saving_bytes_ = unsaved_.size();
-  thread_.Run([this, &loop = loop_, alive = alive_, offset = file_end_,
+  thread_.Run([this, &loop = loop_, alive = lifeline_.watch(), offset = file_end_,
                bytes = std::exchange(unsaved_, std::string())]() mutable {
     absl::Status status;
     if (!file_) {
@@ -118,7 +119,7 @@ void Outbox::Save() {
       status = file.status();
       if (file.ok()) file_ = *std::move(file);
     }
-    if (status.ok()) status = WriteAt(file_.get(), bytes, offset);
+    if (status.ok()) status = WriteAt(file_.get(), bytes, offset, leaving_);
     loop.Post([this, alive, status, size = bytes.size()] {
       if (*alive) OnSaved(size, status);
     });
@@ -146,14 +147,14 @@ void Outbox::Load() {
     file_begin_ = file_end_ = 0;
     file_.reset();
     if (!ready_.empty())
-      loop_.Post([this, alive = alive_] {
+      loop_.Post([this, alive = lifeline_.watch()] {
         if (*alive) on_ready_();
       });
     return;
   }
   loading_ = true;
-  const auto bytes = static_cast<size_t>(std::min<uint64_t>(file_end_ - file_begin_, kLoadBytes));
-  thread_.Run([this, &loop = loop_, alive = alive_, bytes, offset = file_begin_] {
+  const auto bytes = static_cast<size_t>(std::min<uint64_t>(file_end_ - file_begin_, kPartBytes));
+  thread_.Run([this, &loop = loop_, alive = lifeline_.watch(), bytes, offset = file_begin_] {
     loop.Post([this, alive, read = ReadAt(file_.get(), bytes, offset)]() mutable {
       if (*alive) OnLoaded(std::move(read));
     });
@@ -172,7 +173,7 @@ void Outbox::OnLoaded(absl::StatusOr<std::string> bytes) {
 void Outbox::Fail(absl::Status status) {
   if (!status_.ok()) return;
   status_ = std::move(status);
-  loop_.Post([this, alive = alive_] {
+  loop_.Post([this, alive = lifeline_.watch()] {
     if (*alive) on_ready_();
   });
 }

@@ -4,6 +4,7 @@
 // Lives on the loop's thread; the file is written and read on a thread of its own.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,6 +13,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/base/task_thread.h"
 #include "host/base/unique_fd.h"
 
@@ -28,7 +30,7 @@ class Outbox {
   // `on_ready` is called when there is something in front() again that was not there when Pop
   // returned, or when the outbox has failed.
   Outbox(EventLoop& loop, OutboxLimits limits, absl::AnyInvocable<void()> on_ready);
-  ~Outbox();
+  ~Outbox() { leaving_ = true; }
   Outbox(const Outbox&) = delete;
 
   void Push(std::string_view bytes);
@@ -66,10 +68,10 @@ class Outbox {
   uint64_t file_end_ = 0;
   absl::Status status_;
 
-  // False once the outbox is gone; read on the loop's thread only.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  UniqueFd file_;      // made and used by the thread while a task is under way, else by nobody
-  TaskThread thread_;  // the last member: it ends before what it uses
+  Lifeline lifeline_;
+  UniqueFd file_;  // made and used by the thread while a task is under way, else by nobody
+  std::atomic<bool> leaving_ = false;  // what is being saved is for nobody
+  TaskThread thread_;                  // the last member: it ends before what it uses
 };
 
 }  // namespace cellar::host

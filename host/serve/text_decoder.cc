@@ -5,6 +5,8 @@ namespace {
 
 constexpr size_t kLongestCharacter = 4;
 
+bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
 // How many bytes the character has that starts with this one; 1 for a byte that starts none.
 size_t CharacterSize(char first) {
   const auto byte = static_cast<unsigned char>(first);
@@ -20,9 +22,9 @@ std::string TextDecoder::Decode(std::string_view bytes) {
   std::string text = Finish();
   text += bytes;
   for (size_t back = 1; back < kLongestCharacter && back <= text.size(); ++back) {
-    const size_t size = CharacterSize(text[text.size() - back]);
-    if (size == 1) continue;
-    if (size > back) {
+    const char byte = text[text.size() - back];
+    if (IsContinuation(byte)) continue;
+    if (CharacterSize(byte) > back) {
       text.copy(partial_.data(), back, text.size() - back);
       partial_size_ = static_cast<uint8_t>(back);
       text.resize(text.size() - back);

@@ -30,8 +30,9 @@ void BackgroundOutput::AddText(Stream stream, std::string_view text, CellObserve
 void BackgroundOutput::AddDisplay(wire::Display display, CellObserver* observer) {
   const bool is_shown =
       display.kind != wire::DisplayKind::kClear && display.kind != wire::DisplayKind::kStatus;
-  if (is_shown && observer != nullptr) observer->OnBackgroundDisplay(display);
-  log_->AddDisplay(std::move(display));
+  if (!is_shown || observer == nullptr) return log_->AddDisplay(std::move(display));
+  log_->AddDisplay(display);  // first, as text is: the observer may recount the log
+  observer->OnBackgroundDisplay(display);
 }
 
 void BackgroundOutput::Recount(CellObserver& observer) const {

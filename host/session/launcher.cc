@@ -16,7 +16,7 @@ Launcher::Launcher(EventLoop& loop, LaunchQuery base, Launch launch)
 }
 
 Launcher::~Launcher() {
-  *alive_ = false;
+  lifeline_.Cut();
   eventfd_write(leaving_.get(), 1);
 }
 
@@ -27,7 +27,7 @@ void Launcher::Prepare(SessionOpening opening, Callback done) {
   if (opening.env) query.env = *std::move(opening.env);
   Lane& lane = *std::ranges::min_element(lanes_, {}, &Lane::under_way);
   ++lane.under_way;
-  lane.thread.Run([&loop = loop_, &lane, alive = alive_, query = std::move(query),
+  lane.thread.Run([&loop = loop_, &lane, alive = lifeline_.watch(), query = std::move(query),
                    done = std::move(done)]() mutable {
     absl::StatusOr<Launch> launch = PrepareLaunch(query);
     loop.Post([&lane, alive, launch = std::move(launch), done = std::move(done)]() mutable {

@@ -8,6 +8,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/base/task_thread.h"
 #include "host/base/unique_fd.h"
 #include "host/session/launch.h"
@@ -42,8 +43,7 @@ class Launcher {
   EventLoop& loop_;
   LaunchQuery base_;
   Launch launch_;
-  // False once the launcher is gone; read on the loop's thread only.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
   UniqueFd leaving_;  // an eventfd: readable once the launcher goes
   std::array<Lane, kLanes> lanes_;
 };

@@ -22,7 +22,7 @@ MemoryWatch::MemoryWatch(EventLoop& loop, ForEachSession for_each)
     : loop_(loop), for_each_(std::move(for_each)) {}
 
 MemoryWatch::~MemoryWatch() {
-  *alive_ = false;
+  lifeline_.Cut();
   loop_.Cancel(timer_);
 }
 
@@ -72,7 +72,7 @@ void MemoryWatch::MeasureAsked() {
   workers.swap(asked_workers_);
   std::vector<MeasureCallback> asked;
   asked.swap(asked_);
-  thread_.Run([this, &loop = loop_, alive = alive_,
+  thread_.Run([this, &loop = loop_, alive = lifeline_.watch(),
                workers = std::vector<pid_t>(workers.begin(), workers.end()),
                asked = std::move(asked)]() mutable {
     std::map<pid_t, uint64_t> sizes = SessionMemory(workers);

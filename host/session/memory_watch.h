@@ -12,6 +12,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/base/task_thread.h"
 #include "host/session/session.h"
 
@@ -47,7 +48,7 @@ class MemoryWatch {
   std::set<pid_t> asked_workers_;  // for the next look
   std::vector<MeasureCallback> asked_;
   EventLoop::TimerId timer_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
   TaskThread thread_;
 };
 

@@ -8,10 +8,10 @@ PendingQueries::~PendingQueries() {
   for (auto& [request, pending] : pending_) loop_.Cancel(pending.timer);
 }
 
-uint32_t PendingQueries::Add(QueryCallback done) {
+uint32_t PendingQueries::Add(absl::Duration limit, QueryCallback done) {
   uint32_t request = next_request_++;
   pending_[request] = {.done = std::move(done),
-                       .timer = loop_.After(kQueryLimit, [this, request] { OnLimit(request); })};
+                       .timer = loop_.After(limit, [this, request] { OnLimit(request); })};
   return request;
 }
 
@@ -45,7 +45,7 @@ void PendingQueries::FailAll(const absl::Status& status) {
 
 absl::Status PendingQueries::Busy() {
   return absl::DeadlineExceededError(
-      "busy: no answer in time, most likely because a cell is running");
+      "busy: no answer in time, most likely because of what a cell does or has started");
 }
 
 void PendingQueries::OnLimit(uint32_t request) {

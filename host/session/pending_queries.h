@@ -15,8 +15,10 @@
 
 namespace cellar::host {
 
-// For someone who waits at a prompt.
-inline constexpr absl::Duration kQueryLimit = absl::Milliseconds(300);
+// For someone who waits at a prompt while a cell runs, which may not let the worker answer; and
+// while none does.
+inline constexpr absl::Duration kBusyQueryLimit = absl::Milliseconds(300);
+inline constexpr absl::Duration kIdleQueryLimit = absl::Seconds(2);
 
 // JSON as the worker sent it. DeadlineExceeded when the worker is busy.
 using QueryCallback = absl::AnyInvocable<void(absl::StatusOr<std::string>)>;
@@ -31,8 +33,8 @@ class PendingQueries {
   // True while a question is past its limit: more of them would only pile up behind it.
   bool stalled() const { return overdue_ > 0; }
 
-  // The number to send the question with. `done` is called once, within kQueryLimit.
-  uint32_t Add(QueryCallback done);
+  // The number to send the question with. `done` is called once, within the limit.
+  uint32_t Add(absl::Duration limit, QueryCallback done);
   void Answer(wire::QueryAnswer answer);
   // The worker is gone.
   void FailAll(const absl::Status& status);

@@ -89,7 +89,7 @@ SessionRegistry::SessionRegistry(EventLoop& loop, TemplatePool& templates, Outpu
       }) {}
 
 SessionRegistry::~SessionRegistry() {
-  *alive_ = false;
+  lifeline_.Cut();
   for (OpenSession& open : sessions_) loop_.Cancel(open.idle_timer);
 }
 
@@ -120,15 +120,16 @@ void SessionRegistry::Admit(const std::string& id) {
       Place(std::move(request), open, launcher_.host_launch());
       continue;
     }
-    launcher_.Prepare(OpeningFor(query), [this, id, alive = alive_](absl::StatusOr<Launch> launch) {
-      if (!*alive) return;
-      std::deque<Request>& waiting = arrivals_[id];
-      Request request = std::move(waiting.front());
-      waiting.pop_front();
-      OpenSession* open = launch.ok() ? Match(request.query, *launch) : nullptr;
-      Place(std::move(request), open, launch);
-      Admit(id);
-    });
+    launcher_.Prepare(OpeningFor(query),
+                      [this, id, alive = lifeline_.watch()](absl::StatusOr<Launch> launch) {
+                        if (!*alive) return;
+                        std::deque<Request>& waiting = arrivals_[id];
+                        Request request = std::move(waiting.front());
+                        waiting.pop_front();
+                        OpenSession* open = launch.ok() ? Match(request.query, *launch) : nullptr;
+                        Place(std::move(request), open, launch);
+                        Admit(id);
+                      });
     return;
   }
 }
@@ -246,7 +247,7 @@ void SessionRegistry::Grant(OpenSession& open) {
   open.session->Note(std::move(turn.notices));
   loop_.Cancel(open.idle_timer);
   // The session stays while it is held; the registry may go while the loop has this to do.
-  loop_.Post([this, alive = alive_, &open, held = std::move(turn.held)]() mutable {
+  loop_.Post([this, alive = lifeline_.watch(), &open, held = std::move(turn.held)]() mutable {
     if (*alive) held(SessionHold(*this, open.holder, *open.session, open.key, open.settings));
   });
 }
@@ -347,7 +348,7 @@ void SessionRegistry::Branch(const std::string& id, BranchOptions options, Branc
 void SessionRegistry::Branch(SessionHold hold, BranchOptions options, BranchCallback done) {
   if (Find(options.id) != nullptr) return done(SessionExists(options.id));
   Session& source = hold.session();
-  source.Branch(options, [this, alive = alive_, hold = std::move(hold), id = options.id,
+  source.Branch(options, [this, alive = lifeline_.watch(), hold = std::move(hold), id = options.id,
                           done = std::move(done)](absl::StatusOr<Branched> made) mutable {
     if (!made.ok()) return done(made.status());
     if (!*alive || leaving_) return done(absl::CancelledError("the sessions are being closed"));

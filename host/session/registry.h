@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/session/launcher.h"
 #include "host/session/lost_states.h"
 #include "host/session/memory_watch.h"
@@ -169,7 +170,7 @@ class SessionRegistry {
   LostStates lost_;
   bool leaving_ = false;
   EventLoop::Task when_left_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
   MemoryWatch memory_;
 };
 

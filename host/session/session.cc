@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "host/base/clock.h"
 #include "host/base/startup_trace.h"
-#include "host/base/utf8.h"
 #include "host/output/spoken_duration.h"
 #include "host/session/session_errors.h"
 
@@ -19,20 +18,6 @@ constexpr absl::Duration kCloseGrace = absl::Seconds(1);
 // The outcome of most cells comes within this time, and is then worth not going to sleep; also
 // where the worker has to be woken first.
 constexpr absl::Duration kQuickCell = absl::Microseconds(250);
-
-Stream ToStream(wire::StreamId stream) {
-  return stream == wire::StreamId::kStdout ? Stream::kStdout : Stream::kStderr;
-}
-
-bool WantsPause(const CellObserver* observer) {
-  return observer != nullptr && observer->WantsPause();
-}
-
-// Of one cell. The runtime sends a few short ones; a cell can make the channel carry any number.
-constexpr size_t kMaxNotices = 100;
-constexpr size_t kMaxNoticeBytes = 16u << 10;
-// A class may have any name; it stands in headings and in front of messages.
-constexpr size_t kMaxEnameBytes = 1u << 10;
 
 }  // namespace
 
@@ -50,7 +35,7 @@ Session::Session(EventLoop& loop, TemplatePool& templates, OutputStorage storage
       snapshots_(loop, options_.snapshots, options_.snapshot_account) {}
 
 Session::~Session() {
-  *alive_ = false;
+  lifeline_.Cut();
   loop_.Cancel(exit_timer_);
   loop_.Cancel(branch_timer_);
   loop_.Cancel(begin_timer_);
@@ -72,17 +57,26 @@ absl::Status Session::Prepare() {
     CELLAR_ASSIGN_OR_RETURN(source, templates_.Get(options_.runtime));
     worker = source->Fork(setup, *this);
   }
-  CELLAR_ASSIGN_OR_RETURN(worker_, std::move(worker));
+  CELLAR_RETURN_IF_ERROR(worker.status());
+  Employ(*std::move(worker));
+  StandBefore(1, /*had_cells=*/false, /*copy_of=*/nullptr);
   template_ = source->shared_from_this();
-  ConnectBridge();
   template_was_ready_ = source->ready().has_value();
-  worker_ready_ = false;
-  had_cells_ = false;
-  next_cell_ = 1;
-  untried_ = nullptr;
   variables_.OnWorkerStart();
   snapshots_.Clear();
   return absl::OkStatus();
+}
+
+void Session::Employ(std::unique_ptr<Worker> worker) {
+  if (worker_ != nullptr) DropWorker();
+  worker_ = std::move(worker);
+  ConnectBridge();
+}
+
+void Session::StandBefore(uint32_t cell, bool had_cells, const Snapshot* copy_of) {
+  next_cell_ = cell;
+  had_cells_ = had_cells;
+  untried_ = copy_of;
 }
 
 void Session::Run(CellRequest request, OutcomeCallback done) {
@@ -115,7 +109,7 @@ void Session::Query(wire::Query query, QueryCallback done) {
   if (queries_.stalled()) return done(PendingQueries::Busy());
   if (absl::Status fits = CheckFits(query.text.size()); !fits.ok()) return done(fits);
   if (absl::Status status = Prepare(); !status.ok()) return done(status);
-  query.request = queries_.Add(std::move(done));
+  query.request = queries_.Add(busy() ? kBusyQueryLimit : kIdleQueryLimit, std::move(done));
   worker_->Send(query);
 }
 
@@ -229,7 +223,7 @@ bool Session::Relieve(Job& job, const absl::Status& status) {
   }
   queue_.push_front(std::move(job));
   relieving_ = true;
-  options_.relieve([this, alive = alive_] {
+  options_.relieve([this, alive = lifeline_.watch()] {
     if (!*alive) return;
     relieving_ = false;
     Pump();
@@ -244,7 +238,7 @@ void Session::OnWorkerReady() {
   worker_ready_ = true;
   if (restore_) return FinishRestore();
   if (branched_) return FinishBranch(absl::OkStatus());
-  if (cells_.outer == nullptr) return;
+  if (!cells_.OuterRuns()) return;
   RunningCell& cell = *cells_.outer;
   if (cell.waits_for_snapshot) {
     if (closing_ || cell.killed) return;  // the worker's end is its own
@@ -255,60 +249,6 @@ void Session::OnWorkerReady() {
   cell.started = MonotonicNow();
   RestartTimeout(cell);
   if (cell.interrupt_when_ready && !cell.killed) Interrupt(cell);
-}
-
-void Session::OnText(uint32_t cell, wire::StreamId stream, std::string_view text) {
-  RunningCell* writer = cell == 0 ? cells_.Innermost() : cells_.Find(cell);
-  if (writer == nullptr) {
-    CellObserver* observer = BackgroundObserver();
-    background_.AddText(ToStream(stream), text, observer);
-    const bool pause = background_.WantsPause() || WantsPause(observer);
-    if (pause && worker_ != nullptr) worker_->PauseOutput(true);
-    return;
-  }
-  CellObserver* observer = writer->request.observer;
-  writer->log->AddText(ToStream(stream), text);
-  bool pause = writer->log->WantsPause();
-  if (observer != nullptr) observer->OnText(ToStream(stream), text);
-  pause |= WantsPause(observer);
-  if (pause && worker_ != nullptr) worker_->PauseOutput(true);
-}
-
-CellObserver* Session::BackgroundObserver() const {
-  return cells_.outer != nullptr ? cells_.outer->request.observer : background_.observer();
-}
-
-void Session::OnDisplay(wire::Display display) {
-  RunningCell* cell = cells_.Find(display.cell);
-  if (cell == nullptr) return background_.AddDisplay(std::move(display), BackgroundObserver());
-  if (display.kind == wire::DisplayKind::kStatus) RestartTimeout(*cell);
-  if (cell->request.observer != nullptr) cell->request.observer->OnDisplay(display);
-  cell->log->AddDisplay(std::move(display));
-}
-
-void Session::OnError(wire::Error error) {
-  RunningCell* cell = cells_.Find(error.cell);
-  if (cell == nullptr) return;
-  error.ename.resize(Utf8BorderBefore(error.ename, std::min(error.ename.size(), kMaxEnameBytes)));
-  cell->outcome.error = CellError{.ename = std::move(error.ename),
-                                  .evalue = std::move(error.evalue),
-                                  .traceback = std::move(error.traceback),
-                                  .exit_code = error.exit_code};
-}
-
-void Session::OnNotice(wire::Notice notice) {
-  RunningCell* cell = cells_.Find(notice.cell);
-  if (cell == nullptr) return;
-  std::vector<std::string>& notices = cell->outcome.notices;
-  if (notices.size() > kMaxNotices) return;
-  if (notices.size() == kMaxNotices) {
-    notices.push_back("further notices are not kept");
-    return;
-  }
-  if (notice.text.size() > kMaxNoticeBytes) {
-    notice.text.resize(Utf8BorderBefore(notice.text, kMaxNoticeBytes));
-  }
-  notices.push_back(std::move(notice.text));
 }
 
 void Session::OnDone(wire::Done done) {
@@ -370,10 +310,6 @@ void Session::FinishCell(RunningCell& ended) {
   Pump();
 }
 
-void Session::Note(std::vector<std::string> notices) {
-  std::ranges::move(notices, std::back_inserter(notices_));
-}
-
 // Once, before what the cell itself has caused.
 void Session::TellNotices(CellOutcome& outcome) {
   std::vector<std::string> notices = std::exchange(notices_, {});
@@ -406,26 +342,6 @@ void Session::KillWorker(std::string reason) {
   if (cells_.outer != nullptr) reason += ", in cell " + std::to_string(cells_.outer->number());
   kill_reason_ = std::move(reason);
   worker_->Kill();
-}
-
-SinkOptions Session::OutputOptions() {
-  SinkOptions options = options_.output;
-  options.on_progress = [this, alive = alive_] {
-    loop_.Post([this, alive] {
-      if (*alive) OnStorageProgress();
-    });
-  };
-  return options;
-}
-
-void Session::OnStorageProgress() {
-  bool wants_pause = background_.WantsPause() || WantsPause(background_.observer());
-  for (const RunningCell* cell : cells_.All()) {
-    if (!cell->ended) wants_pause |= cell->log->WantsPause() || WantsPause(cell->request.observer);
-  }
-  if (worker_ != nullptr && !wants_pause) worker_->PauseOutput(false);
-  // From the inside out: the outcome of the outer one is the last word.
-  while (RunningCell* cell = cells_.InnermostSettled()) FinishCell(*cell);
 }
 
 void Session::Close(absl::AnyInvocable<void()> done) {

@@ -11,11 +11,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/bridge/bridge.h"
 #include "host/session/background_output.h"
 #include "host/session/cell_request.h"
@@ -117,8 +119,8 @@ class Session : private WorkerListener, private BridgeListener {
   // An observer that wanted a pause can take more now.
   void GoOn() { OnStorageProgress(); }
 
-  // Notices for whoever runs the next cell.
-  void Note(std::vector<std::string> notices);
+  // Notices for whoever runs the next cell, in the place of those that nobody was told.
+  void Note(std::vector<std::string> notices) { notices_ = std::move(notices); }
 
   // Why there is nothing where a client could expect something, if no outcome has told it yet.
   const std::string& untold_loss() const { return untold_.why_empty(); }
@@ -205,17 +207,23 @@ class Session : private WorkerListener, private BridgeListener {
   void Start(ResetJob job);
   void Start(BranchJob job);
   bool Relieve(Job& job, const absl::Status& status);
+  // The worker of all that comes next, in the place of the one there was.
+  void Employ(std::unique_ptr<Worker> worker);
+  // What the worker knows: the cells before this one.
+  void StandBefore(uint32_t cell, bool had_cells, const Snapshot* copy_of);
   std::unique_ptr<RunningCell> MakeCell(CellJob job);
   void SendCell();
   void Settle(RunningCell& cell);
   void FinishCell(RunningCell& cell);
   void TellNotices(CellOutcome& outcome);
-  CellObserver* BackgroundObserver() const;
-  SinkOptions OutputOptions();
-  void OnStorageProgress();
   void KillAfterGrace();
   void FinishReset();
   void FinishClose();
+
+  // What comes of cells, and of what they have started: session_output.cc.
+  CellObserver* BackgroundObserver() const;
+  SinkOptions OutputOptions();
+  void OnStorageProgress();
 
   // Calls to the host: session_bridge.cc.
   void ConnectBridge();
@@ -263,8 +271,7 @@ class Session : private WorkerListener, private BridgeListener {
   void StartAsBranch(Session& source, const BranchOptions& options, BranchedCallback done);
   void FinishBranch(absl::Status status);
 
-  // False once the session is gone; tasks posted from the writer's thread look here first.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
   EventLoop& loop_;
   TemplatePool& templates_;
   OutputStorage storage_;

@@ -29,7 +29,8 @@ void Session::Start(BranchJob job) {
   Session& branch = *branching_;
   branch.StartAsBranch(
       *this, job.options,
-      [this, alive = alive_, done = std::move(job.done)](absl::StatusOr<Branched> made) mutable {
+      [this, alive = lifeline_.watch(),
+       done = std::move(job.done)](absl::StatusOr<Branched> made) mutable {
         // Posted: this is a call from inside the branch, which may have failed and must go.
         loop_.Post([this, alive, made = std::move(made), done = std::move(done)]() mutable {
           if (!*alive) return done(SessionClosed());
@@ -45,8 +46,8 @@ void Session::Start(BranchJob job) {
 void Session::StartAsBranch(Session& source, const BranchOptions& options, BranchedCallback done) {
   branched_ = std::move(done);
   template_ = source.template_;
-  next_cell_ = options.before_cell.value_or(source.next_cell_);
-  had_cells_ = true;
+  StandBefore(options.before_cell.value_or(source.next_cell_), /*had_cells=*/true,
+              /*copy_of=*/nullptr);
   told_opening_ = true;
   absl::StatusOr<std::unique_ptr<Worker>> worker;
   if (!options.before_cell) {
@@ -59,8 +60,7 @@ void Session::StartAsBranch(Session& source, const BranchOptions& options, Branc
         absl::NotFoundError(absl::StrCat("no snapshot stands before cell ", *options.before_cell));
   }
   if (!worker.ok()) return FinishBranch(worker.status());
-  worker_ = *std::move(worker);
-  ConnectBridge();
+  Employ(*std::move(worker));
   branch_timer_ = loop_.After(kCopyHooksLimit, [this, &source] {
     if (source.worker_ != nullptr) source.worker_->EndForkHooks();
     worker_->EndForkHooks();

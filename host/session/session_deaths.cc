@@ -3,6 +3,7 @@
 #include <csignal>
 #include <utility>
 
+#include "host/base/clock.h"
 #include "host/session/session.h"
 #include "host/session/session_errors.h"
 #include "host/wire/keeper_messages.h"
@@ -182,6 +183,7 @@ void Session::OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored) {
   outcome.notices.push_back("the worker " + exit.Describe() + "; the cell was run again");
   outcome.error.reset();
   untold_ = found;
+  outer.started = MonotonicNow();
   SendCell();
 }
 

@@ -48,7 +48,7 @@ std::string DescribeStand(const KeptSnapshot& moment, uint32_t undone_end) {
 void Session::TakeSnapshotFirst(Job next) {
   taking_snapshot_ = true;
   queue_.push_front(std::move(next));
-  snapshots_.Take(*worker_, next_cell_, [this, alive = alive_] {
+  snapshots_.Take(*worker_, next_cell_, [this, alive = lifeline_.watch()] {
     // Posted: the worker may be about to tell of its end.
     loop_.Post([this, alive] {
       if (!*alive) return;
@@ -79,9 +79,7 @@ bool Session::StartRestore(WorkerExit& exit) {
     snapshots_.Clear();
     return false;
   }
-  loop_.Post([former = std::exchange(worker_, *std::move(worker))] {});
-  ConnectBridge();
-  worker_ready_ = false;
+  Employ(*std::move(worker));
   const bool is_suspect = cells_.OuterRuns() && cells_.outer->had_not_begun;
   const absl::Duration limit = is_suspect ? kSuspectLimit : kRestoreLimit;
   restore_ = Restore{.from = entry->snapshot.get(),
@@ -103,9 +101,7 @@ void Session::FinishRestore() {
   const bool rewinds = rewind_.has_value();
   const uint32_t undone_end = in_cell ? cells_.outer->number() : untold_.UndoneEnd(next_cell_);
   std::string description = DescribeRestored(restore, undone_end);
-  had_cells_ = true;
-  untried_ = restore.from;
-  next_cell_ = restore.moment.before_cell;
+  StandBefore(restore.moment.before_cell, /*had_cells=*/true, restore.from);
   snapshots_.OnRestored(restore.moment.before_cell);
   RestoreVariables();
   if (in_cell) {

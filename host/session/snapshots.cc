@@ -37,7 +37,7 @@ Snapshots::Snapshots(EventLoop& loop, SnapshotOptions options, SnapshotAccount* 
 }
 
 Snapshots::~Snapshots() {
-  *alive_ = false;
+  lifeline_.Cut();
   account_.Remove(*this);
   loop_.Cancel(idle_timer_);
   loop_.Cancel(wait_timer_);
@@ -109,7 +109,7 @@ void Snapshots::Take(Worker& worker, uint32_t next_cell, absl::AnyInvocable<void
   wait_timer_ = loop_.After(kPatience, [go_on] { std::exchange(*go_on, [] {})(); });
   const bool cautious = options_.policy == SnapshotPolicy::kAuto;
   Snapshot::Take(loop_, worker, cautious,
-                 [this, alive = alive_, epoch = epoch_, next_cell,
+                 [this, alive = lifeline_.watch(), epoch = epoch_, next_cell,
                   go_on](absl::StatusOr<std::unique_ptr<Snapshot>> taken) {
                    if (!*alive) return;
                    loop_.Cancel(wait_timer_);
@@ -142,7 +142,7 @@ void Snapshots::OnAnswer() {
 void Snapshots::Add(std::unique_ptr<Snapshot> snapshot, uint32_t before_cell) {
   cost_ = kCostOfFork * snapshot->cost();
   refused_.clear();
-  snapshot->WhenGone([this, alive = alive_, gone = snapshot.get()] {
+  snapshot->WhenGone([this, alive = lifeline_.watch(), gone = snapshot.get()] {
     if (*alive) Drop(gone);
   });
   // The same moment as an earlier one but for values that were set since.
@@ -152,6 +152,7 @@ void Snapshots::Add(std::unique_ptr<Snapshot> snapshot, uint32_t before_cell) {
   if (entries_.size() >= options_.kept) dropped_.clear();
   if (entries_.size() > options_.kept) entries_.erase(entries_.begin());
   MeasureNow();
+  MeasureEvery(measure_every_);  // before the first one there was nothing to measure
 }
 
 Snapshots::Entry* Snapshots::Newest() { return entries_.empty() ? nullptr : &entries_.back(); }
@@ -218,6 +219,7 @@ SnapshotStatus Snapshots::status() const {
 }
 
 void Snapshots::MeasureEvery(absl::Duration interval) {
+  measure_every_ = interval;
   loop_.Cancel(measure_timer_);
   if (entries_.empty()) return;
   measure_timer_ = loop_.After(interval, [this, interval] {
@@ -234,7 +236,7 @@ void Snapshots::MeasureNow() {
   pids.push_back(worker_pid_);
   Snapshot* asked = entries_.back().snapshot.get();
   measuring_ = asked;
-  asked->Measure(pids, [this, alive = alive_, asked,
+  asked->Measure(pids, [this, alive = lifeline_.watch(), asked,
                         count = pids.size()](const std::vector<wire::Memory>& all) {
     if (*alive && asked == measuring_ && all.size() == count) OnMeasured(all);
   });

@@ -13,6 +13,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/session/kept_snapshots.h"
 #include "host/session/snapshot_account.h"
 #include "host/worker/snapshot.h"
@@ -101,9 +102,10 @@ class Snapshots {
   EventLoop::TimerId wait_timer_ = 0;
   EventLoop::TimerId hooks_timer_ = 0;
   EventLoop::TimerId measure_timer_ = 0;
+  absl::Duration measure_every_;
   // Counts what makes answers to earlier requests worthless: a snapshot asked for before a restore.
   uint64_t epoch_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
 };
 
 }  // namespace cellar::host

@@ -15,7 +15,7 @@ constexpr char kOriginEnded[] = "the session that it branches off ended just the
 }  // namespace
 
 Keeper::~Keeper() {
-  *alive_ = false;
+  lifeline_.Cut();
   Release();
   socket_.reset();  // it ends everything when its socket closes
   Continue();
@@ -63,13 +63,13 @@ void Keeper::KeepSnapshot(int pid) { Tell(wire::KeepSnapshot{.pid = pid}); }
 void Keeper::Promote(int pid) { Tell(wire::Promote{.pid = pid}); }
 
 Copier::Callback Keeper::KeepBranch(Copier::Callback born) {
-  return
-      [this, alive = alive_, born = std::move(born)](absl::StatusOr<wire::Copied> copied) mutable {
-        if (!copied.ok()) return born(std::move(copied));
-        if (!*alive || listener_ == nullptr) return born(absl::UnavailableError(kOriginEnded));
-        Tell(wire::KeepBranch{.keeper_pid = copied->keeper_pid});
-        branchings_[copied->keeper_pid] = {*std::move(copied), std::move(born)};
-      };
+  return [this, alive = lifeline_.watch(),
+          born = std::move(born)](absl::StatusOr<wire::Copied> copied) mutable {
+    if (!copied.ok()) return born(std::move(copied));
+    if (!*alive || listener_ == nullptr) return born(absl::UnavailableError(kOriginEnded));
+    Tell(wire::KeepBranch{.keeper_pid = copied->keeper_pid});
+    branchings_[copied->keeper_pid] = {*std::move(copied), std::move(born)};
+  };
 }
 
 void Keeper::Continue() {

@@ -11,6 +11,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/base/unique_fd.h"
 #include "host/wire/control.h"
 #include "host/wire/keeper_messages.h"
@@ -86,8 +87,7 @@ class Keeper {
   bool killed_unknown_ = false;  // told to kill when the worker was not known; `Cleared` answers it
   absl::AnyInvocable<void()> clear_;
   std::map<int, Branching> branchings_;  // by the pid of the branch's keeper
-  // False once this object is gone; answers of other processes look here first.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
 };
 
 }  // namespace cellar::host

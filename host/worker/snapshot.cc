@@ -47,7 +47,7 @@ Snapshot::Snapshot(EventLoop& loop, UniqueFd channel, const wire::Copied& copied
 }
 
 Snapshot::~Snapshot() {
-  *alive_ = false;
+  lifeline_.Cut();
   Continue();  // so that one that has not spoken yet finds its channel closed, and ends
   Kill();
 }
@@ -58,7 +58,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Snapshot::Restore(Worker& former,
   std::vector<int> fds = birth.Fds(wire::CopyFdCount(wire::CopyKind::kRestored));
   CELLAR_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker,
                           MakeUnborn(loop_, birth, former.TakeKeeper(), listener));
-  worker->keeper().WhenClear([this, alive = alive_, fds = std::move(fds),
+  worker->keeper().WhenClear([this, alive = lifeline_.watch(), fds = std::move(fds),
                               theirs = std::move(birth.worker_fds),
                               born = worker->WhenBorn()]() mutable {
     if (!*alive) return born(absl::UnavailableError("the snapshot has died"));
@@ -104,6 +104,7 @@ void Snapshot::Kill() {
 
 void Snapshot::Measure(const std::vector<int32_t>& pids, MeasureCallback done) {
   if (measured_) return;
+  Continue();
   if (wire::SendFrame(channel_.socket(), wire::MessageFrame(wire::Measure{.pids = pids}), {})
           .ok()) {
     measured_ = std::move(done);

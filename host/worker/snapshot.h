@@ -11,6 +11,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/base/unique_fd.h"
 #include "host/worker/channel.h"
 #include "host/worker/copier.h"
@@ -66,8 +67,7 @@ class Snapshot : private ChannelListener {
   Copier copier_;
   MeasureCallback measured_;
   absl::AnyInvocable<void()> gone_;
-  // False once this object is gone; a worker that waits to be forked looks here first.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
 };
 
 // The first worker of another session, out of the present state of `source`, which runs no cell.

@@ -87,7 +87,11 @@ Template::~Template() {
     SignalPidfd(process_.pidfd.get(), SIGKILL);
     HasEnded(process_.pidfd.get(), kLeaveMilliseconds);
   }
-  CollectProcess(process_.pidfd.get());
+  // Whoever traces it, a leak checker of its own perhaps, is about to end too.
+  for (int waited = 0; !CollectProcess(process_.pidfd.get()) && waited < kLeaveMilliseconds;
+       ++waited) {
+    poll(nullptr, 0, 1);
+  }
 }
 
 absl::Status Template::Spawn() {

@@ -52,7 +52,7 @@ Worker::Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring,
       faults_(std::move(ends.faults)) {}
 
 Worker::~Worker() {
-  *alive_ = false;
+  lifeline_.Cut();
   loop_.Cancel(birth_timer_);
   loop_.Cancel(exit_timer_);
   loop_.Cancel(closed_timer_);
@@ -149,7 +149,7 @@ void Worker::EndForkHooks() {
 
 Copier::Callback Worker::WhenBorn() {
   born_ = false;
-  return [this, alive = alive_](absl::StatusOr<wire::Copied> copied) {
+  return [this, alive = lifeline_.watch()](absl::StatusOr<wire::Copied> copied) {
     if (*alive) OnBorn(std::move(copied));
   };
 }
@@ -159,7 +159,7 @@ void Worker::OnBorn(absl::StatusOr<wire::Copied> copied) {
   if (!copied.ok()) {
     exit_.reason = "could not be copied: " + std::string(copied.status().message());
     // Later, since this may be a call from inside whoever wants the worker.
-    return loop_.Post([this, alive = alive_] {
+    return loop_.Post([this, alive = lifeline_.watch()] {
       if (*alive) Finish();
     });
   }

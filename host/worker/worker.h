@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "host/base/event_loop.h"
+#include "host/base/lifeline.h"
 #include "host/base/unique_fd.h"
 #include "host/wire/channel_messages.h"
 #include "host/wire/copy_messages.h"
@@ -164,8 +165,7 @@ class Worker : private ChannelListener, private KeeperListener {
   bool born_ = true;       // nothing is to be heard from whoever made it
   bool promoted_ = false;  // the keeper has been told that this is its worker
   bool said_hello_ = false;
-  // False once this object is gone; answers of other processes look here first.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifeline lifeline_;
 
   int pid_ = -1;
   UniqueFd pidfd_;

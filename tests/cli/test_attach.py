@@ -156,6 +156,23 @@ class Watches(AttachTest):
         os.mkdir(gates[1])
         self.assertEqual(late.printed("w", until="second\n"), "first\nsecond\n")
 
+    def test_a_display_that_comes_after_output_that_nobody_watched_is_told_too(self):
+        self.watcher.ask("cancel", call="w")
+        gates = [os.path.join(self.state, name) for name in ("first", "second")]
+        self.watcher.eval(prints_when_there(gates[0], "first"),
+                          "def show():\n"
+                          f"    while not os.path.exists({gates[1]!r}): time.sleep(0.01)\n"
+                          "    display({'shown': 1})\n"
+                          "import os, threading, time; threading.Thread(target=show, daemon=True).start()", session="work")
+        os.mkdir(gates[0])
+        wait_until(lambda: os.path.exists(gates[0] + ".printed"), "the first line printed")
+        late = self.connect()
+        late.send(id="w", type="watch", session="work")
+        late.next_frame("w", "state")
+        os.mkdir(gates[1])
+        self.assertEqual(late.printed("w", until="\n"), "first\n")
+        self.assertEqual(late.next_frame("w", "display")["data"]["application/json"], {"shown": 1})
+
 
 class IdleWatch(AttachTest):
     def test_a_session_that_is_watched_is_not_closed_for_being_idle(self):

@@ -231,6 +231,16 @@ class OfTheOpener(EnvironmentTest, DaemonTest):
         self.assertEqual(self.run_in_session("1", env={"CELLAR_MAX_SESSIONS": "7"}), (0, "1\n", ""))
         self.assertEqual(self.run_in_session("1", env={"CELLAR_MEMORY_CAP_MB": "much"})[0], 2)
 
+    def test_what_a_refused_call_would_have_been_told_is_not_told_to_the_next(self):
+        for _ in range(4):
+            self.run_in_session("import os; os._exit(1)")
+        for _ in range(2):
+            code, _, err = self.run_in_session("1", env={"CELLAR_MEMORY_CAP_MB": "100"})
+            self.assertNotEqual(code, 0)
+            self.assertNotIn("CELLAR_MEMORY_CAP_MB", err)
+        self.assertEqual(self.run_cellar("reset", "work")[0], 0)
+        self.assertNotIn("CELLAR_MEMORY_CAP_MB", self.run_in_session("1")[2])
+
     def test_artifacts_go_where_they_say(self):
         code, out, err = self.run_cellar("eval", "-s", "work", "--json", "print('x' * 100_000)", cwd=self.path("project"),
                                          env={"PI_ARTIFACTS_DIR": "mine"})

@@ -19,6 +19,7 @@ TEST(TextDecoderTest, KeepsCharactersWholeHoweverTheyAreCut) {
 TEST(TextDecoderTest, LetsOtherBytesPass) {
   TextDecoder decoder;
   EXPECT_EQ(decoder.Decode("\xff\x80"), "\xff\x80");
+  EXPECT_EQ(decoder.Decode("caf\xe9\n"), "caf\xe9\n");  // nothing to wait for
   EXPECT_EQ(decoder.Decode("x\xe2"), "x");
   EXPECT_EQ(decoder.Finish(), "\xe2");
 }

@@ -151,7 +151,8 @@ class Session {
   absl::StatusOr<std::string> GetBytes(std::string name);
 
   // About a text that a person types. `cursor` counts code points; nothing is its end. Answered
-  // between cells and while a cell awaits; DeadlineExceeded after 300 ms otherwise: busy.
+  // between cells and while a cell awaits; DeadlineExceeded otherwise: busy, after 300 ms while a
+  // cell runs, 2 s while none does.
   absl::StatusOr<Completions> Complete(std::string text,
                                        std::optional<size_t> cursor = std::nullopt);
   absl::StatusOr<Inspection> Inspect(std::string text, std::optional<size_t> cursor = std::nullopt,
