@@ -1,9 +1,11 @@
 // The builtin module `_cellar`: what the runtime package may ask of the worker program. Everything
 // a cell could do by mistake is checked here; the quick paths (streams, guarded calls) are plain C
 // functions.
+#include <fcntl.h>
 #include <pybind11/embed.h>
 #include <pybind11/pybind11.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "embed/audit_hooks.h"
@@ -45,6 +47,21 @@ int MoveDescriptorHigh(int fd) {
   if (!high.ok()) return fd;
   close(fd);
   return high->release();
+}
+
+// Two new sockets, connected and not blocking, under the numbers of old ones.
+void RenewSocketPair(int first, int second) {
+  int fds[2];
+  bool ok = socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0;
+  if (ok) {
+    UniqueFd new_first(fds[0]);
+    UniqueFd new_second(fds[1]);
+    ok = dup3(new_first.get(), first, O_CLOEXEC) >= 0 &&
+         dup3(new_second.get(), second, O_CLOEXEC) >= 0;
+  }
+  if (ok) return;
+  PyErr_SetFromErrno(PyExc_OSError);
+  throw py::error_already_set();
 }
 
 void Install(const py::object& cell_variable, const py::object& thread_origin,
@@ -135,6 +152,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("cap_memory", &CapMemory);
   m.def("limit_open_files", &LimitOpenFiles);
   m.def("move_high", &MoveDescriptorHigh);
+  m.def("renew_socket_pair", &RenewSocketPair);
   m.def("interrupt_thread",
         [](unsigned long thread) { PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt); });
   m.attr("USUAL_OPEN_FILES") = kUsualOpenFiles;

@@ -48,15 +48,15 @@ void Rehearse() {
   Worker().channel.Adopt(std::move(channel));
   const std::string end = wire::MessageFrame(wire::Exit{});
   try {
-    py::object worker = py::module_::import("cellar_runtime.worker").attr("worker");
+    const py::object& runtime = Worker().runtime;
     for (int round = 0; round < kRounds; ++round) {
       for (const char* code : kCells) {
         WriteAll(host.get(), wire::MessageFrame(wire::Execute{.cell = kCell, .code = code}) + end);
-        worker.attr("rehearse")();
+        runtime.attr("rehearse")();
         Drain(host.get());
       }
     }
-    worker.attr("forget")();
+    runtime.attr("forget")();
   } catch (py::error_already_set& error) {
     std::fprintf(stderr, "cellar: rehearsing failed: %s\n", error.what());
   }

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <pybind11/pybind11.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -41,7 +40,7 @@ absl::Status MakeParts() {
   g_worker =
       new WorkerParts{Channel(std::move(channel.first)),
                       Output(std::move(ring), std::move(doorbell), std::move(out), std::move(err)),
-                      std::move(faults)};
+                      std::move(faults), py::none()};
   return absl::OkStatus();
 }
 
@@ -54,7 +53,7 @@ WorkerParts& Worker() { return *g_worker; }
 absl::Status BuildWorker() {
   CELLAR_RETURN_IF_ERROR(MakeParts());
   try {
-    py::module_::import("cellar_runtime.worker").attr("build")();
+    g_worker->runtime = py::module_::import("cellar_runtime.worker").attr("build")();
   } catch (py::error_already_set& error) {
     return absl::InternalError(std::string("cellar's runtime could not be set up: ") +
                                error.what());
@@ -80,15 +79,14 @@ void RunWorker(const std::function<std::vector<UniqueFd>()>& await_fds) {
   ArmForkGuard();
   pthread_atfork(nullptr, nullptr, SendFaultsToStderr);
   try {
-    py::object worker = py::module_::import("cellar_runtime.worker").attr("worker");
-    worker.attr("begin")();
+    g_worker->runtime.attr("begin")();
     // 5. The captured pipes become 1 and 2; copies stay high, to put them back if a cell closes
     // them. 0 is /dev/null.
     if (absl::Status status = AdoptFds(await_fds()); !status.ok()) {
       throw std::runtime_error(status.ToString());
     }
     prctl(PR_SET_NAME, "cellar-worker");
-    worker.attr("run")();
+    g_worker->runtime.attr("run")();
   } catch (std::exception& error) {
     dprintf(STDERR_FILENO, "cellar: the worker's runtime failed: %s\n", error.what());
     _exit(1);

@@ -3,6 +3,8 @@
 // and memory, is so paid once and not by each session.
 #pragma once
 
+#include <pybind11/pybind11.h>
+
 #include <functional>
 #include <vector>
 
@@ -16,7 +18,8 @@ namespace cellar::embed {
 struct WorkerParts {
   Channel channel;
   Output output;
-  UniqueFd faults;  // where faulthandler writes
+  UniqueFd faults;           // where faulthandler writes
+  pybind11::object runtime;  // the half in Python, cellar_runtime.worker.Worker
 };
 // The parts of this worker, or of the one that the template has built.
 WorkerParts& Worker();

@@ -127,10 +127,15 @@ class SessionLoop(asyncio.SelectorEventLoop):
         return dropped
 
     def renew_self_pipe(self):
-        """In a copy of the process: what it has is the original's too."""
-        self._close_self_pipe()
-        self._make_self_pipe()
-        _keep(self)
+        """In a copy of the process: what it has is the original's too. New sockets take the numbers of the old ones: to make
+        objects for them would touch half a megabyte of memory that is shared until then."""
+        own, other = self._ssock.fileno(), self._csock.fileno()
+        if own >= 0 and other >= 0:
+            _cellar.renew_socket_pair(own, other)
+        else:
+            self._forget_self_pipe()
+            self._make_self_pipe()
+            _keep(self)
 
     def wakeup_fd(self):
         """A byte that a signal writes here wakes the loop."""

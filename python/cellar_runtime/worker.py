@@ -164,14 +164,11 @@ class Worker:
         _set_wakeup_fd(-1)
 
 
-worker = None  # the one that the template has built, and its forks run
-
-
-def build() -> None:
-    """Called once, in the template, when everything is imported."""
-    global worker
+def build() -> Worker:
+    """Called once, in the template, when everything is imported. Its forks run it."""
     worker = Worker()
     late_import.remember()
+    return worker
 
 
 def _publish(kind, entries, metadata, display_id):
