@@ -105,6 +105,32 @@ PyObject* DictVersion(PyObject*, PyObject* dict) {
   return PyLong_FromUnsignedLongLong(reinterpret_cast<PyDictObject*>(dict)->ma_version_tag);
 }
 
+PyObject* DropThem(PyObject* dict) {
+  py::object all = py::reinterpret_steal<py::object>(PyDict_Items(dict));  // none ends meanwhile
+  py::dict plain;
+  PyObject *key, *value;
+  for (Py_ssize_t position = 0; PyDict_Next(dict, &position, &key, &value);) {
+    if (PyUnicode_CheckExact(key)) plain[key] = py::handle(value);
+  }
+  PyDict_Clear(dict);
+  if (PyDict_Update(dict, plain.ptr()) != 0) return nullptr;
+  Py_RETURN_TRUE;
+}
+
+// drop_odd_keys(dict): removes keys that are no plain strings. Whether there were any. They are not
+// compared with others: they may do anything then.
+PyObject* DropOddKeys(PyObject*, PyObject* dict) {
+  if (!PyDict_Check(dict)) {
+    PyErr_SetString(PyExc_TypeError, "drop_odd_keys(dict)");
+    return nullptr;
+  }
+  PyObject* key;
+  for (Py_ssize_t position = 0; PyDict_Next(dict, &position, &key, nullptr);) {
+    if (!PyUnicode_CheckExact(key)) return DropThem(dict);
+  }
+  Py_RETURN_FALSE;
+}
+
 PyMethodDef kQuickFunctions[] = {
     {"guarded", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(GuardedCall)), METH_FASTCALL,
      nullptr},
@@ -116,6 +142,7 @@ PyMethodDef kQuickFunctions[] = {
     {"hold_memory", HoldMemory, METH_NOARGS, nullptr},
     {"relax_memory", RelaxMemory, METH_NOARGS, nullptr},
     {"dict_version", DictVersion, METH_O, nullptr},
+    {"drop_odd_keys", DropOddKeys, METH_O, nullptr},
     {"is_whole_stream", IsWholeStream, METH_O, nullptr},
     {"unaudited", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(UnauditedCall)),
      METH_FASTCALL, nullptr},
@@ -148,6 +175,7 @@ PYBIND11_EMBEDDED_MODULE(_cellar, m) {
   m.def("audit_hooks", [] { return py::reinterpret_steal<py::list>(AuditHooks()); });
   m.def("remove_audit_hooks", &RemoveAuditHooks);
   m.def("is_forked_child", &IsForkedChild);
+  m.def("break_before", [](uint32_t cell) { Worker().output.shared().broken_before.store(cell); });
   m.def("current_cell", &CurrentCell);
   m.def("cap_memory", &CapMemory);
   m.def("limit_open_files", &LimitOpenFiles);

@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
 #include "host/console/call_printer.h"
-#include "host/eval/call_runner.h"
+#include "host/eval/call_observer.h"
 #include "host/execute/notebook_runner.h"
 
 namespace cellar::host {

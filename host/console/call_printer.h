@@ -19,7 +19,7 @@
 #include "host/console/output_queue.h"
 #include "host/console/status_tree.h"
 #include "host/console/terminal.h"
-#include "host/eval/call_runner.h"
+#include "host/eval/call_observer.h"
 #include "host/output/artifacts.h"
 
 namespace cellar::host {

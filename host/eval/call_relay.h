@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/functional/function_ref.h"
-#include "host/eval/call_runner.h"
+#include "host/eval/call_observer.h"
 
 namespace cellar::host {
 

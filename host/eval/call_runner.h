@@ -9,17 +9,11 @@
 #include "absl/status/statusor.h"
 #include "host/base/event_loop.h"
 #include "host/eval/call.h"
+#include "host/eval/call_observer.h"
 #include "host/eval/result.h"
 #include "host/session/session.h"
 
 namespace cellar::host {
-
-// Sees the call while it runs; between OnCellStarted and OnCellFinished, what that cell does.
-class CallObserver : public CellObserver {
- public:
-  virtual void OnCellStarted(size_t /*index*/, const CallCell&) {}
-  virtual void OnCellFinished(size_t /*index*/, const CellResult&) {}
-};
 
 // Lives on the loop's thread, until `done` is called; that happens once, from a posted task, so
 // that runner and session may be destroyed in it. Session and observer outlive the call.

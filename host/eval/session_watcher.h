@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "host/eval/call_runner.h"
+#include "host/eval/call_observer.h"
 
 namespace cellar::host {
 

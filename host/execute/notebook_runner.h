@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "host/base/event_loop.h"
-#include "host/eval/call_runner.h"
+#include "host/eval/call_observer.h"
 #include "host/execute/cell_recorder.h"
 #include "host/execute/executed_document.h"
 #include "host/execute/notebook_saver.h"

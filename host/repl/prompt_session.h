@@ -11,7 +11,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
-#include "host/eval/call_runner.h"
+#include "host/eval/call_observer.h"
 #include "host/eval/session_watcher.h"
 #include "host/session/session.h"
 

@@ -2,7 +2,7 @@
 // person. What comes is bounded but not trusted; what is not as it should be is passed over.
 #pragma once
 
-#include "host/eval/call_runner.h"
+#include "host/eval/call_observer.h"
 #include "nlohmann/json.hpp"
 
 namespace cellar::host {

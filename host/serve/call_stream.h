@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "host/base/event_loop.h"
 #include "host/base/lifeline.h"
-#include "host/eval/call_runner.h"
+#include "host/eval/call_observer.h"
 #include "host/eval/result.h"
 #include "host/eval/session_watcher.h"
 #include "host/serve/frame.h"

@@ -248,7 +248,8 @@ class Session : private WorkerListener, private BridgeListener {
   void OnFailedStart(const WorkerExit& exit);
   void OnFailedCopy();
   void OnDeath(WorkerExit exit);
-  void RestoreOrLose(WorkerExit exit);
+  // `again`: a copy has failed already.
+  void RestoreOrLose(WorkerExit exit, bool again);
   // `restored`: what a snapshot has brought back; nothing when all is lost.
   void OnDeathInCell(WorkerExit exit, std::optional<Recovery> restored);
   void FinishAsDead(RunningCell& cell, WorkerExit exit, bool killed, const Recovery& recovery);
@@ -261,7 +262,7 @@ class Session : private WorkerListener, private BridgeListener {
 
   // The way back to a snapshot: session_snapshots.cc.
   void TakeSnapshotFirst(Job next);
-  bool StartRestore(WorkerExit& exit);
+  bool StartRestore(WorkerExit& exit, bool again);
   void FinishRestore();
   std::string DescribeRestored(const Restore& restore, uint32_t undone_end) const;
   void RestoreVariables();

@@ -91,12 +91,13 @@ void Session::OnFailedCopy() {
   Restore failed = *std::exchange(restore_, std::nullopt);
   loop_.Cancel(failed.limit_timer);
   snapshots_.Drop(failed.from);
-  RestoreOrLose(std::move(failed.exit));
+  RestoreOrLose(std::move(failed.exit), /*again=*/true);
 }
 
 void Session::OnDeath(WorkerExit exit) {
   if (cells_.OuterRuns() && WasDeadBefore(*cells_.outer, exit)) {
     // The cell is for the next worker, as if the death had been noticed in time.
+    if (worker_->BrokeBefore(cells_.outer->number())) exit.reason = "cells had broken its Python";
     next_cell_ = cells_.outer->number();
     queue_.push_front(TakeBack());
   }
@@ -110,21 +111,23 @@ void Session::OnDeath(WorkerExit exit) {
   } else if (!WasEndedOnPurpose()) {
     deaths_.Count(exit);
   }
-  RestoreOrLose(std::move(exit));
+  RestoreOrLose(std::move(exit), /*again=*/false);
 }
 
 // Whether it was dead already when the cell was sent to it, or as good as that: the cell before is
-// the last that it began. A worker that wrote garbage is not believed; one that went with its
-// keeper, which can no longer tell how it ended, is.
+// the last that it began, or it ended before any code of this one. A worker that wrote garbage is
+// not believed; one that went with its keeper, which can no longer tell how it ended, is.
 bool Session::WasDeadBefore(const RunningCell& cell, const WorkerExit& exit) {
   const bool with_its_keeper = !exit.signal && !exit.exit_code;
   const bool is_believed = exit.reason.empty() || with_its_keeper || cell.kept_waiting;
-  return cell.ladder == nullptr && cell.outcome.runs == 1 && is_believed &&
-         worker_->HasBegun(cell.number() - 1);
+  const bool had_not_begun = is_believed && worker_->HasBegun(cell.number() - 1);
+  const bool was_broken = exit.exit_code && worker_->BrokeBefore(cell.number());
+  return cell.ladder == nullptr && cell.outcome.runs == 1 && (had_not_begun || was_broken);
 }
 
 // No code of any cell has run in this copy of a snapshot: a task or timer that was copied with it
-// has ended it, or keeps cells from beginning. Another copy would fare no better.
+// has ended it, or keeps cells from beginning; or its Python is broken. Another copy would fare no
+// better.
 bool Session::DiedOfItsSnapshot() {
   if (untried_ == nullptr || rewind_) return false;
   const RunningCell* cell = cells_.outer.get();
@@ -136,8 +139,8 @@ bool Session::WasEndedOnPurpose() const {
   return rewind_ || (cell != nullptr && cell->interrupted);
 }
 
-void Session::RestoreOrLose(WorkerExit exit) {
-  if (StartRestore(exit)) return;
+void Session::RestoreOrLose(WorkerExit exit, bool again) {
+  if (StartRestore(exit, again)) return;
   DropWorker();
   if (cells_.OuterRuns()) {
     OnDeathInCell(std::move(exit), std::nullopt);

@@ -11,8 +11,8 @@ namespace {
 
 // For a copy to begin to run. It takes milliseconds, but memory may be short and disks slow.
 constexpr absl::Duration kRestoreLimit = absl::Seconds(3);
-// As kRestoreLimit, where what an earlier cell has left kept a cell from beginning: the copy most
-// likely has it too, and somebody has waited for long.
+// As kRestoreLimit, where what an earlier cell has left kept a cell from beginning, or a newer
+// copy: this one most likely has it too, and somebody has waited for long.
 constexpr absl::Duration kSuspectLimit = absl::Seconds(1);
 
 // " in <cell 40> line 3", from the stack that faulthandler wrote; or nothing.
@@ -59,7 +59,7 @@ void Session::TakeSnapshotFirst(Job next) {
 }
 
 // True when a copy of a snapshot is being made that will go on in the worker's place.
-bool Session::StartRestore(WorkerExit& exit) {
+bool Session::StartRestore(WorkerExit& exit, bool again) {
   Snapshots::Entry* entry = snapshots_.Newest();
   if (rewind_) {
     entry = snapshots_.Find(rewind_->to);
@@ -80,7 +80,7 @@ bool Session::StartRestore(WorkerExit& exit) {
     return false;
   }
   Employ(*std::move(worker));
-  const bool is_suspect = cells_.OuterRuns() && cells_.outer->had_not_begun;
+  const bool is_suspect = again || (cells_.OuterRuns() && cells_.outer->had_not_begun);
   const absl::Duration limit = is_suspect ? kSuspectLimit : kRestoreLimit;
   restore_ = Restore{.from = entry->snapshot.get(),
                      .moment = entry->moment,

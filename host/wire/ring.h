@@ -39,6 +39,8 @@ struct RingHeader {
   std::atomic<uint32_t> room;
   alignas(64) std::atomic<uint32_t> running_cell;  // the worker's; 0 between cells
   std::atomic<uint32_t> begun_cell;  // the worker's; the last that began, and perhaps ended
+  // The worker's: the cell before whose code it ends, since no cell would come to its own.
+  std::atomic<uint32_t> broken_before;
   // The cell a SIGINT is meant for: set by the host, set to 0 by the worker when it acts on it.
   std::atomic<uint32_t> interrupt_target;
   // The host's: the copy (Copy::request) whose fork hooks, and what runs before them, the insistent

@@ -167,6 +167,9 @@ void Worker::OnBorn(absl::StatusOr<wire::Copied> copied) {
     born_ = true;
     return BeReady();
   }
+  // The keeper's answers to both could not be told apart, and the second be taken for another
+  // copy's.
+  if (exit_timer_ != 0) return;
   promoted_ = true;
   keeper_->Promote(copied->pid);
 }

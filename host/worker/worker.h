@@ -118,6 +118,9 @@ class Worker : private ChannelListener, private KeeperListener {
   bool HasBegun(uint32_t cell) { return timeline_.shared().begun_cell.load() == cell; }
   // Whether it says that it has begun that cell; it may have begun nested ones since.
   bool HasReached(uint32_t cell) { return timeline_.shared().begun_cell.load() >= cell; }
+  // Whether it says that it ended before any code of that cell, because none would come to its own:
+  // earlier ones have broken its Python.
+  bool BrokeBefore(uint32_t cell) { return timeline_.shared().broken_before.load() == cell; }
 
  private:
   Worker(EventLoop& loop, WorkerEnds ends, wire::RingMemory ring, std::unique_ptr<Keeper> keeper,

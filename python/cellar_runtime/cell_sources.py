@@ -9,7 +9,7 @@ from stat import S_ISREG
 
 MAX_FILE_BYTES = 16 << 20
 
-_stat = os.stat
+_stat, _LINECACHE, _checkcache, _getline = os.stat, linecache.__dict__, linecache.checkcache, linecache.getline
 _sources: dict[str, tuple] = {}  # linecache entries of the cells
 
 
@@ -21,15 +21,13 @@ def register(name: str, text: str) -> None:
         lines[-1] += "\n"  # as in linecache; traceback would place the carets wrongly otherwise
     entry = (len(text), None, lines, name)
     _sources[name] = entry
-    if type(getattr(linecache, "cache", None)) is not dict:  # a cell has replaced it
-        linecache.cache = dict(_sources)
-    linecache.cache[name] = entry
+    _put_in_cache(name, entry)
 
 
 def forget() -> None:
     """Drops the text of all cells, as before the first."""
     for name in _sources:
-        linecache.cache.pop(name, None)
+        _LINECACHE["cache"].pop(name, None)
     _sources.clear()
 
 
@@ -42,12 +40,24 @@ def newest_first():
 def line(filename: str, lineno: int, module_globals: dict | None = None) -> str:
     """The line as it is now in the file, or was in the cell, also after linecache.clearcache()."""
     if filename in _sources:
-        linecache.cache[filename] = _sources[filename]
+        _put_in_cache(filename, _sources[filename])
     elif _is_endless(filename):
         return ""
     else:
-        linecache.checkcache(filename)
-    return linecache.getline(filename, lineno, module_globals)
+        _checkcache(filename)
+    return _getline(filename, lineno, module_globals)
+
+
+def _put_in_cache(name, entry):
+    """Into a new one, where a cell has replaced it or put keys in it that cannot be compared."""
+    try:
+        if type(_LINECACHE.get("cache")) is dict:
+            _LINECACHE["cache"][name] = entry
+            return
+    except BaseException as error:
+        if issubclass(type(error), KeyboardInterrupt):
+            raise
+    _LINECACHE["cache"] = dict(_sources)
 
 
 def _is_endless(filename: str) -> bool:

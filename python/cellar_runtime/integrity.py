@@ -3,6 +3,7 @@ modules."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
 import asyncio
+import builtins
 import faulthandler
 import signal
 import sys
@@ -22,7 +23,8 @@ from cellar_runtime.streams import make_stream
 _set_wakeup_fd = signal.set_wakeup_fd
 _enable_faults, _faults_enabled, _register_dump = (
     faulthandler.enable, faulthandler.is_enabled, faulthandler.register)
-_TIME, _monotonic, _guarded = time.__dict__, time.monotonic, _cellar.guarded
+_TIME, _monotonic, _BUILTINS = time.__dict__, time.monotonic, builtins.__dict__
+_guarded, _drop_odd_keys = _cellar.guarded, _cellar.drop_odd_keys
 _recursion_limit, _set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
 _switch_interval, _set_switch_interval = sys.getswitchinterval, sys.setswitchinterval
 _trace, _set_trace, _profile, _set_profile = sys.gettrace, sys.settrace, sys.getprofile, sys.setprofile
@@ -58,7 +60,8 @@ class Integrity:
 
     def renew_stdin(self) -> None:
         """Before each cell."""
-        if not Stdin.renew(self.stdin):  # a cell has taken it apart
+        is_whole = type(self.stdin) is Stdin and not _drop_odd_keys(self.stdin.__dict__) and Stdin.renew(self.stdin)
+        if not is_whole:  # a cell has taken it apart
             self.stdin = Stdin()
             self.stdin.ask = self._ask
 
@@ -82,6 +85,11 @@ class Integrity:
         if _recursion_limit() < _LEAST_RECURSION:  # first: the rest would fail
             _set_recursion_limit(_USUAL_RECURSION)
             repaired.append("the recursion limit")
+        # One that is no plain string could hang, or raise, as soon as a name is looked up that has its hash.
+        for name, names in (("sys", SYS), ("builtins", _BUILTINS), ("sys.stdout", self._stdout.__dict__),
+                            ("sys.stderr", self._stderr.__dict__)):
+            if _drop_odd_keys(names):
+                repaired.append(f"the keys of {name}")
         repaired += shortened(self._builtins.put_back_broken())
         repaired += self._library.put_back_modules()
         if _TIME.get("monotonic") is not _monotonic:

@@ -1,7 +1,6 @@
 """The standard library's modules, as they were before the first cell: a cell may empty them, or hide them in sys.modules."""
 __builtins__ = __import__("builtins").__dict__.copy()
 
-import builtins
 import sys
 from types import ModuleType
 
@@ -25,6 +24,7 @@ class Library:
 
     def __init__(self):
         self._modules = MODULES.copy()
+        self._plain = [(name, module) for name, module in self._modules.items() if type(module) is ModuleType]
         self._core = [(name, self._modules[name]) for name in _CORE]
 
     def put_back_modules(self) -> list[str]:
@@ -50,12 +50,10 @@ class Library:
 
     def put_back_classes(self) -> list[str]:
         """That of a module may refuse every look at it."""
-        repaired = []
-        for module, name in ((sys, "sys"), (builtins, "builtins")):
-            if type(module) is not ModuleType:
-                _set_class(module, ModuleType)
-                repaired.append(f"{name}.__class__")
-        return repaired
+        replaced = [(name, module) for name, module in self._plain if type(module) is not ModuleType]
+        for _, module in replaced:
+            _set_class(module, ModuleType)
+        return [f"{name}.__class__" for name, _ in replaced]
 
     def put_back_names(self) -> list[str]:
         """Those that modules have lost."""

@@ -55,16 +55,14 @@ class KeptObject:
         self._object, self._class, self._attributes = whole, type(whole), dict(vars(whole))
 
     def put_back(self) -> bool:
-        """The class, and the attributes that are gone or of another type. True when there were any."""
+        """The class, and the attributes that are gone, of another type, or other tuples. True when there were any."""
         changed = type(self._object) is not self._class
         if changed:
             self._object.__class__ = self._class
         now = vars(self._object)
         for name, value in self._attributes.items():
-            if value is not None and type(now.get(name)) is not type(value):
-                now[name] = value
-                changed = True
-            elif name not in now:
+            is_other = type(now.get(name)) is not type(value) or (type(value) is tuple and now[name] is not value)
+            if name not in now or (value is not None and is_other):
                 now[name] = value
                 changed = True
         return changed

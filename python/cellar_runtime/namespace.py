@@ -40,7 +40,7 @@ class Namespace:
         that may call is still there."""
         last_error.forget()
         self._outputs.clear()
-        self._recent.clear()
+        self._recent = ("", "", "")
         items = list(self.globals.items())
         while items:
             name, value = items.pop()
@@ -57,17 +57,13 @@ class Namespace:
         return self._without_odd_keys(self._put_back_own)
 
     def _without_odd_keys(self, step, *args):
-        """Takes a step; where it fails because of them, removes keys that are no plain strings. One that has the hash of
-        a name is asked whether it is that name, and may do anything."""
+        """Takes a step; where it fails because of them, removes keys that are no plain strings, or of `Out` no plain
+        numbers. One that has the hash of a name is asked whether it is that name, and may do anything."""
         try:
             return step(*args)
         except BaseException as error:
-            items = list(self.globals.items())
-            names = [item for item in items if type(item[0]) is str]
-            if len(names) < len(items):
-                self.globals.clear()
-                self.globals.update(names)
-            if len(names) == len(items) or issubclass(type(error), KeyboardInterrupt):
+            had_odd_keys = _drop_keys(self.globals, str) | _drop_keys(self._outputs, int)
+            if not had_odd_keys or issubclass(type(error), KeyboardInterrupt):
                 raise
         return step(*args)
 
@@ -95,7 +91,7 @@ class Namespace:
         self.globals.update(self._helpers)
         self._inputs = [""]
         self._outputs = {}
-        self._recent = ["", "", ""]
+        self._recent = ("", "", "")  # no list: a cell may empty all that it finds
         self.globals["In"] = self._inputs
         self.globals["Out"] = self._outputs
         self.globals.update({"_": "", "__": "", "___": ""})
@@ -114,5 +110,16 @@ class Namespace:
         self._outputs[cell] = value
         self.globals[f"_{cell}"] = value
         if self.globals.get("_", self._recent[0]) is self._recent[0]:  # del _ gives it back
-            self._recent = [value, *self._recent[:2]]
+            self._recent = (value, *self._recent[:2])
             self.globals["_"], self.globals["__"], self.globals["___"] = self._recent
+
+
+def _drop_keys(names, kind):
+    """Those that are of another kind. Whether there were any."""
+    items = list(names.items())
+    plain = [item for item in items if type(item[0]) is kind]
+    if len(plain) == len(items):
+        return False
+    names.clear()
+    names.update(plain)
+    return True

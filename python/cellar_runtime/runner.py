@@ -16,6 +16,7 @@ from cellar_runtime.cell_compiler import CellCompiler
 from cellar_runtime.cell_origin import CELL
 from cellar_runtime.session_loop import listen_again
 from cellar_runtime.source import is_coroutine
+from cellar_runtime.stdin import set_requested, was_requested
 from cellar_runtime.sure_steps import SureSteps, give_up
 
 _exit, _NAMES = os._exit, globals()
@@ -43,6 +44,7 @@ class Runner:
         self._surely = self._steps.take
         self._refusal = None  # why the next cell cannot run
         self._unfinished = None  # the running cell
+        self._is_entered = False  # its context
 
     def forget(self) -> None:
         """Nothing of the cells so far is left."""
@@ -58,7 +60,7 @@ class Runner:
         """Returns when the cell is done, or its task is made."""
         self._unfinished = cell
         try:
-            self._context.run(self._run_cell, cell, code.decode("utf-8", "replace"))
+            self._enter(cell, str(code, "utf-8", "replace"))
         except BaseException as error:
             # A cell's signal handler raises wherever it is called, also while its cell is given its end.
             if self._unfinished is not None and self._task.current is None:
@@ -68,8 +70,19 @@ class Runner:
                 finally:
                     self._finish(cell, status)
 
+    def _enter(self, cell, text):
+        self._is_entered = False
+        try:
+            return self._context.run(self._run_cell, cell, text)
+        except RuntimeError:
+            if self._is_entered:
+                raise
+        self._context = self._context.copy()  # a thread has entered it, which has it from a cell
+        self._context.run(self._run_cell, cell, text)
+
     def _run_cell(self, cell, text):
         """Runs a plain cell to its end, here and now. One that awaits becomes a task: that costs two turns of the loop."""
+        self._is_entered = True
         CELL.set(cell)
         _NAMES.pop("__warningregistry__", None)  # of warnings that point above the cell; see Namespace.restore
         interrupted = _begin_cell(cell)
@@ -135,7 +148,9 @@ class Runner:
         _relax_memory()
         if _is_forked_child():
             _exit(0)
+        stdin_requested = False
         try:
+            stdin_requested = _guarded(was_requested, self._integrity.stdin)
             self._integrity.stop_timers()
             if listen_again(self._loop):
                 self._integrity.wakeup_fd = self._loop.wakeup_fd()
@@ -153,7 +168,7 @@ class Runner:
                                 "faulthandler.dump_traceback_later) was stopped")
         self._unfinished = None
         _end_cell()
-        _send_done(cell, status, self._integrity.stdin.requested)
+        _send_done(cell, status, stdin_requested)
         _linger()
 
     def _keep_open_files(self):
@@ -169,11 +184,12 @@ class Runner:
         """Runs a cell for the host, inside the wait of another one, whose beginning and finish do for both. It cannot
         await: the loop is held meanwhile."""
         stdin = self._integrity.stdin
-        stdin_requested, stdin.requested = stdin.requested, False
+        stdin_was_requested = was_requested(stdin)
+        set_requested(stdin, False)
         token = CELL.set(cell)
         status = _OK
         try:
-            program = self._compiler.compile(cell, code.decode("utf-8", "replace"))
+            program = self._compiler.compile(cell, str(code, "utf-8", "replace"))
             if program.awaits:
                 status = _HELD
             else:
@@ -183,5 +199,5 @@ class Runner:
         if _is_forked_child():
             _exit(0)
         CELL.reset(token)
-        _send_done(cell, status, stdin.requested)
-        stdin.requested = stdin_requested
+        _send_done(cell, status, was_requested(stdin))
+        set_requested(stdin, stdin_was_requested)

@@ -15,6 +15,7 @@ from cellar_runtime import untrusted
 from cellar_runtime.lost_threads import LostThreads
 
 _sleep, _import_lock_is_held, _release_import_lock = time.sleep, _imp.lock_held, _imp.release_lock
+_attribute_of_object = object.__getattribute__
 _ATTEMPTS, _BETWEEN_ATTEMPTS = 20, 0.001  # a thread that imports has the lock for microseconds
 
 _copying = False
@@ -68,12 +69,15 @@ class _RandomState:
     def __init__(self):
         self._generator = _attribute(sys.modules.get("random"), "_inst")
         if isinstance(self._generator, _Random):
-            self._state = _Random.getstate(self._generator), self._generator.gauss_next
+            self._state = _Random.getstate(self._generator), self._attributes().get("gauss_next")
 
     def put_back(self) -> None:
         if isinstance(self._generator, _Random):
-            state, self._generator.gauss_next = self._state
+            state, self._attributes()["gauss_next"] = self._state
             _Random.setstate(self._generator, state)
+
+    def _attributes(self):
+        return _attribute_of_object(self._generator, "__dict__")  # whatever its class is by now
 
 
 def _tracker_fds():

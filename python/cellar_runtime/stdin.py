@@ -97,6 +97,17 @@ class _Bytes(io.BufferedIOBase, metaclass=FixedClass):
         return b"".join(_lines(self.readline, size))
 
 
+def was_requested(stdin) -> bool:
+    """Whether a cell has tried to read it in vain. Nothing is asked of what a cell has made of it."""
+    return type(stdin) is Stdin and stdin.__dict__.get("requested") is True
+
+
+def set_requested(stdin, requested: bool) -> None:
+    """The same, to be remembered."""
+    if type(stdin) is Stdin:
+        stdin.__dict__["requested"] = requested
+
+
 def _lines(readline, size):
     """Lines up to that size, or to the end of the input."""
     is_endless = size is None or size < 0

@@ -33,6 +33,7 @@ class SureSteps:
         except BaseException as error:
             if _was_interrupted() or _unaudited(self._is_sound, error):
                 raise
+            _cellar.break_before(cell)  # none of its code has run: it is for the next worker
             give_up(untrusted.describe(error))
 
     def announce_repairs(self, cell: int) -> None:

@@ -191,3 +191,24 @@ import asyncio
 class Thread:
     def __eq__(self, other): raise KeyboardInterrupt
 asyncio.get_running_loop()._thread_id = Thread()
+
+# %% LoopAttributesEmptied | completes | says "5"
+import asyncio
+loop = asyncio.get_running_loop()
+for name, value in list(vars(loop).items()):
+    try: setattr(loop, name, type(value)())
+    except Exception: pass
+5
+
+# %% ContextEnteredElsewhere | completes | says "5"
+import asyncio, threading, time
+waited = asyncio.get_running_loop().create_future()
+def steal():
+    context = waited._callbacks[0][1]
+    def enter():
+        time.sleep(0.3)
+        context.run(time.sleep, 987)
+    threading.Thread(target=enter, daemon=True).start()
+    waited.set_result(5)
+asyncio.get_running_loop().call_soon(steal)
+await waited

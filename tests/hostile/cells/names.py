@@ -188,3 +188,51 @@ linecache.cache = Cache()
 # %% LinecacheDeleted | completes
 import linecache
 del linecache.cache
+
+# %% SysWithAKeyThatBlocks | completes | says "5"
+import sys, time
+class Odd:
+    def __hash__(self): return hash('stdin')
+    def __eq__(self, other): time.sleep(987)
+del sys.stdin
+vars(sys)[Odd()] = 1
+5
+
+# %% LinecacheClassRaises | completes | says "5"
+import linecache, types
+class Angry(types.ModuleType):
+    def __getattribute__(self, name): raise ZeroDivisionError(name)
+linecache.__class__ = Angry
+5
+
+# %% LinecacheWithOddKeys | completes | says "5"
+import linecache
+class Odd:
+    def __init__(self, name): self.name = name
+    def __hash__(self): return hash(self.name)
+    def __eq__(self, other): raise ZeroDivisionError('compared')
+for n in range(3, 100): linecache.cache[Odd(f'<cell {n}>')] = 0
+5
+
+# %% OutWithOddKeys | completes
+class Odd:
+    def __init__(self, number): self.number = number
+    def __hash__(self): return hash(self.number)
+    def __eq__(self, other): raise ZeroDivisionError('compared')
+for n in range(3, 100): Out[Odd(n)] = 0
+
+# %% EveryListEmptied | any ending
+import gc
+for thing in gc.get_objects():
+    if type(thing) is list: thing.clear()
+
+# %% BytesDecodeReplaced | any ending
+import gc
+gc.get_referents(bytes.__dict__)[0]['decode'] = None
+
+# %% EveryModuleAngry | any ending
+import sys, types
+class Angry(types.ModuleType):
+    def __getattribute__(self, name): raise ZeroDivisionError(name)
+for module in list(sys.modules.values()):
+    if type(module) is types.ModuleType: types.ModuleType.__setattr__(module, '__class__', Angry)

@@ -128,3 +128,42 @@ sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')
 import os
 os.set_blocking(1, False)
 os.set_blocking(2, False)
+
+# %% StdinEmptied | completes | says "5"
+import sys
+vars(sys.stdin).clear()
+5
+
+# %% StdinThatWasNeverAsked | completes | says "5"
+import sys
+sys.stdin.requested = 'no'
+5
+
+# %% StdinOfAClassThatRaises | completes | says "5"
+import sys
+class Evil(type(sys.stdin)):
+    requested = property(lambda self: False, lambda self, value: 1 / 0)
+sys.stdin.__class__ = Evil
+5
+
+# %% StdinOfAClassThatBlocks | completes | says "5"
+import sys, time
+class Evil(type(sys.stdin)):
+    requested = property(lambda self: False, lambda self, value: time.sleep(987))
+sys.stdin.__class__ = Evil
+5
+
+# %% StdinWithoutAttributes | completes | says "5"
+import sys
+class Evil(type(sys.stdin)):
+    def __getattribute__(self, name): raise ZeroDivisionError(name)
+sys.stdin.__class__ = Evil
+5
+
+# %% StreamWithAKeyThatBlocks | completes | says "5"
+import sys, time
+class Odd:
+    def __hash__(self): return hash('write')
+    def __eq__(self, other): time.sleep(987)
+vars(sys.stdout)[Odd()] = 1
+5
