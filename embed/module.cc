@@ -105,16 +105,20 @@ PyObject* DictVersion(PyObject*, PyObject* dict) {
   return PyLong_FromUnsignedLongLong(reinterpret_cast<PyDictObject*>(dict)->ma_version_tag);
 }
 
-PyObject* DropThem(PyObject* dict) {
-  py::object all = py::reinterpret_steal<py::object>(PyDict_Items(dict));  // none ends meanwhile
-  py::dict plain;
-  PyObject *key, *value;
-  for (Py_ssize_t position = 0; PyDict_Next(dict, &position, &key, &value);) {
-    if (PyUnicode_CheckExact(key)) plain[key] = py::handle(value);
+bool HasOddKeys(PyObject* dict) {
+  PyObject* key;
+  for (Py_ssize_t position = 0; PyDict_Next(dict, &position, &key, nullptr);) {
+    if (!PyUnicode_CheckExact(key)) return true;
   }
-  PyDict_Clear(dict);
-  if (PyDict_Update(dict, plain.ptr()) != 0) return nullptr;
-  Py_RETURN_TRUE;
+  return false;
+}
+
+bool CopyPlain(PyObject* from, PyObject* to) {
+  PyObject *key, *value;
+  for (Py_ssize_t position = 0; PyDict_Next(from, &position, &key, &value);) {
+    if (PyUnicode_CheckExact(key) && PyDict_SetItem(to, key, value) != 0) return false;
+  }
+  return true;
 }
 
 // drop_odd_keys(dict): removes keys that are no plain strings. Whether there were any. They are not
@@ -124,11 +128,18 @@ PyObject* DropOddKeys(PyObject*, PyObject* dict) {
     PyErr_SetString(PyExc_TypeError, "drop_odd_keys(dict)");
     return nullptr;
   }
-  PyObject* key;
-  for (Py_ssize_t position = 0; PyDict_Next(dict, &position, &key, nullptr);) {
-    if (!PyUnicode_CheckExact(key)) return DropThem(dict);
+  if (!HasOddKeys(dict)) Py_RETURN_FALSE;
+  PyObject* all = PyDict_Items(dict);  // so that none ends, and runs code of its own, meanwhile
+  PyObject* plain = PyDict_New();
+  bool ok = all != nullptr && plain != nullptr && CopyPlain(dict, plain);
+  if (ok) {
+    PyDict_Clear(dict);
+    ok = CopyPlain(plain, dict);
   }
-  Py_RETURN_FALSE;
+  Py_XDECREF(plain);
+  Py_XDECREF(all);
+  if (!ok) return nullptr;
+  Py_RETURN_TRUE;
 }
 
 PyMethodDef kQuickFunctions[] = {

@@ -25,8 +25,9 @@ class CellCompiler:
 
     def check(self) -> None:
         """Raises where no cell could be compiled."""
-        cell_sources.register("<check>", with_plain_newlines("0\r\n0"))
-        _guarded(self._compiler.compile, "<check>", "0\n0")
+        text = with_plain_newlines("0\r\n0")
+        cell_sources.check(text)
+        _guarded(self._compiler.compile, "<check>", text)
 
     def forget(self) -> None:
         """As before the first cell."""

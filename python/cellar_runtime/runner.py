@@ -150,8 +150,8 @@ class Runner:
             _exit(0)
         stdin_requested = False
         try:
-            stdin_requested = _guarded(was_requested, self._integrity.stdin)
             self._integrity.stop_timers()
+            stdin_requested = was_requested(self._integrity.stdin)
             if listen_again(self._loop):
                 self._integrity.wakeup_fd = self._loop.wakeup_fd()
                 self._integrity.note_repair("the event loop")
