@@ -144,16 +144,21 @@ class Watches(AttachTest):
         self.assertEqual([frame["type"] for frame in self.watcher.frames_of("a")],
                          ["started", "result", "finished", "done"])
 
-    def test_background_output_that_nobody_watched_is_told_with_the_next_that_somebody_watches(self):
-        self.watcher.ask("cancel", call="w")
-        gates = [os.path.join(self.state, name) for name in ("first", "second")]
-        self.watcher.eval(*(prints_when_there(gate, os.path.basename(gate)) for gate in gates), session="work")
+    def watch_between(self, gates):
+        """A watcher that comes when the first has printed, and before the second may go on."""
         os.mkdir(gates[0])
         wait_until(lambda: os.path.exists(gates[0] + ".printed"), "the first line printed")
         late = self.connect()
         late.send(id="w", type="watch", session="work")
         late.next_frame("w", "state")
         os.mkdir(gates[1])
+        return late
+
+    def test_background_output_that_nobody_watched_is_told_with_the_next_that_somebody_watches(self):
+        self.watcher.ask("cancel", call="w")
+        gates = [os.path.join(self.state, name) for name in ("first", "second")]
+        self.watcher.eval(*(prints_when_there(gate, os.path.basename(gate)) for gate in gates), session="work")
+        late = self.watch_between(gates)
         self.assertEqual(late.printed("w", until="second\n"), "first\nsecond\n")
 
     def test_a_display_that_comes_after_output_that_nobody_watched_is_told_too(self):
@@ -164,12 +169,7 @@ class Watches(AttachTest):
                           f"    while not os.path.exists({gates[1]!r}): time.sleep(0.01)\n"
                           "    display({'shown': 1})\n"
                           "import os, threading, time; threading.Thread(target=show, daemon=True).start()", session="work")
-        os.mkdir(gates[0])
-        wait_until(lambda: os.path.exists(gates[0] + ".printed"), "the first line printed")
-        late = self.connect()
-        late.send(id="w", type="watch", session="work")
-        late.next_frame("w", "state")
-        os.mkdir(gates[1])
+        late = self.watch_between(gates)
         self.assertEqual(late.printed("w", until="\n"), "first\n")
         self.assertEqual(late.next_frame("w", "display")["data"]["application/json"], {"shown": 1})
 
